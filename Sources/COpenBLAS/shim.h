@@ -1,0 +1,2 @@
+#include <cblas.h>
+#include <openblas_config.h>

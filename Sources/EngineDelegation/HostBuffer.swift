@@ -1,0 +1,49 @@
+package import EngineGraph
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// Memory that the host can address: allocated here, or lent by an owner that is kept alive.
+///
+/// `@unchecked Sendable`: the pointer never changes; who writes to what it points at, and when, is ordered by fences
+/// and by the exclusivity checks of the public API.
+package final class HostBuffer: @unchecked Sendable {
+    /// Enough for any vector unit's aligned loads, and a cache line.
+    package static let alignment = 64
+
+    package let pointer: UnsafeMutableRawPointer
+    package let byteCount: Int
+    private let owner: AnyObject?
+    private let isOwned: Bool
+
+    /// Allocates `byteCount` zero bytes; an error where there is no memory for them.
+    package init(byteCount: Int) throws(EngineError) {
+        guard byteCount >= 0 else { throw .outOfMemory(unit: "host", byteCount: byteCount) }
+        var memory: UnsafeMutableRawPointer?
+        // Zero bytes still get an address: empty tensors have one.
+        let size = max(byteCount, 1)
+        guard posix_memalign(&memory, Self.alignment, size) == 0, let memory else {
+            throw .outOfMemory(unit: "host", byteCount: byteCount)
+        }
+        memset(memory, 0, size)
+        self.pointer = memory
+        self.byteCount = byteCount
+        self.owner = nil
+        self.isOwned = true
+    }
+
+    /// Wraps memory that `owner` keeps valid.
+    package init(lending pointer: UnsafeMutableRawPointer, byteCount: Int, owner: AnyObject?) {
+        self.pointer = pointer
+        self.byteCount = byteCount
+        self.owner = owner
+        self.isOwned = false
+    }
+
+    deinit {
+        if isOwned { free(pointer) }
+    }
+}
