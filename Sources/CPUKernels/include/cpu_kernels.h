@@ -1,1 +1,3 @@
 #pragma once
+
+#include "ck_types.h"
