@@ -27,7 +27,11 @@ extension EngineError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .malformedAsset(let file, let offset, let reason):
-            if let offset { "\(file) is malformed at byte \(offset): \(reason)" } else { "\(file) is malformed: \(reason)" }
+            if let offset {
+                "\(file) is malformed at byte \(offset): \(reason)"
+            } else {
+                "\(file) is malformed: \(reason)"
+            }
         case .unsupportedVersion(let found, let supported):
             "the program's version is \(found); this engine reads \(supported)"
         case .invalidGraph(let function, let op, let reason): "function '\(function)', op \(op): \(reason)"
