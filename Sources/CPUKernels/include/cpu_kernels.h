@@ -1,3 +1,4 @@
 #pragma once
 
 #include "ck_types.h"
+#include "thread_pool.h"
