@@ -1,0 +1,1 @@
+"""Writes the recorded cases that `engine verify` replays."""

@@ -1,0 +1,7 @@
+"""`python -m conformance`."""
+
+import sys
+
+from .generate import main
+
+sys.exit(main())
