@@ -20,15 +20,19 @@ package final class HostBuffer: @unchecked Sendable {
     private let isOwned: Bool
 
     /// Allocates `byteCount` zero bytes; an error where there is no memory for them.
-    package init(byteCount: Int) throws(EngineError) {
+    package convenience init(byteCount: Int) throws(EngineError) {
+        try self.init(uninitializedByteCount: byteCount)
+        memset(pointer, 0, max(byteCount, 1))
+    }
+
+    /// Allocates `byteCount` bytes of whatever was there before: for memory that is written in full before it is read.
+    package init(uninitializedByteCount byteCount: Int) throws(EngineError) {
         guard byteCount >= 0 else { throw .outOfMemory(unit: "host", byteCount: byteCount) }
         var memory: UnsafeMutableRawPointer?
         // Zero bytes still get an address: empty tensors have one.
-        let size = max(byteCount, 1)
-        guard posix_memalign(&memory, Self.alignment, size) == 0, let memory else {
+        guard posix_memalign(&memory, Self.alignment, max(byteCount, 1)) == 0, let memory else {
             throw .outOfMemory(unit: "host", byteCount: byteCount)
         }
-        memset(memory, 0, size)
         self.pointer = memory
         self.byteCount = byteCount
         self.owner = nil

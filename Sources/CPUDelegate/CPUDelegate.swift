@@ -1,0 +1,58 @@
+import CPUKernels
+package import EngineDelegation
+package import EngineGraph
+
+/// Runs parts on the processor: OpenBLAS and the C kernels, over one pool of threads.
+package final class CPUDelegate: Delegate, HostEvaluator {
+    package let id = DelegateID("cpu")
+    private let weights = WeightCache()
+
+    package init() {}
+
+    package func support(for op: Op, operands: [TensorType], results: [TensorType]) -> Support {
+        let request = KernelRequest(
+            op: op, operands: operands, results: results, constants: operands.map { _ in nil }, weights: weights)
+        do throws(EngineError) {
+            _ = try KernelTable.kernel(for: request)
+            return .supported
+        } catch {
+            return .declined(reason: error.description)
+        }
+    }
+
+    package func load(_ part: Subgraph) throws(EngineError) -> any Executable {
+        try CPUExecutable(part, weights: weights)
+    }
+
+    package func hasKernel(for kind: OpKind) -> Bool { KernelTable.rows[kind] != nil }
+
+    package func evaluate(
+        _ op: Op, operands: [HostTensor], results: [TensorType]
+    ) throws(EngineError) -> [HostTensor] {
+        let request = KernelRequest(
+            op: op, operands: operands.map(\.type), results: results, constants: operands, weights: weights)
+        let kernel = try KernelTable.kernel(for: request)
+        var outputs: [HostTensor] = []
+        for type in results { outputs.append(try HostTensor(allocating: type)) }
+        let workspace = try HostBuffer(uninitializedByteCount: kernel.workspaceByteCount)
+        let pointers = operands.map(\.pointer) + outputs.map(\.pointer) + [workspace.pointer]
+        try pointers.withUnsafeBufferPointerTyped { (buffer) throws(EngineError) in
+            guard let base = buffer.baseAddress else { return }
+            try kernel.body(
+                KernelArguments(pointers: base, operandCount: operands.count, resultCount: outputs.count))
+        }
+        return outputs
+    }
+}
+
+extension Array {
+    /// `withUnsafeBufferPointer` that keeps the type of what its body throws.
+    func withUnsafeBufferPointerTyped<R, E: Error>(
+        _ body: (UnsafeBufferPointer<Element>) throws(E) -> R
+    ) throws(E) -> R {
+        let result: Result<R, E> = withUnsafeBufferPointer { buffer in
+            do throws(E) { return .success(try body(buffer)) } catch { return .failure(error) }
+        }
+        return try result.get()
+    }
+}

@@ -1,0 +1,45 @@
+/// When a buffer is needed, and how large it is.
+package struct BufferLifetime: Sendable {
+    /// The steps from which, and through which, the buffer must keep its contents.
+    package var steps: ClosedRange<Int>
+    package var byteCount: Int
+
+    package init(steps: ClosedRange<Int>, byteCount: Int) {
+        self.steps = steps
+        self.byteCount = byteCount
+    }
+}
+
+/// Where each buffer lies in one block of memory: buffers whose lifetimes overlap don't.
+package struct MemoryPlan: Sendable {
+    package let offsets: [Int]
+    package let byteCount: Int
+
+    /// Places the largest buffers first, each at the lowest offset that is free through its lifetime.
+    ///
+    /// - Complexity: O(n²) in the number of buffers.
+    package init(_ buffers: [BufferLifetime], alignment: Int = 64) {
+        var offsets = [Int](repeating: 0, count: buffers.count)
+        var end = 0
+        let order = buffers.indices.sorted {
+            (buffers[$0].byteCount, $1) > (buffers[$1].byteCount, $0)
+        }
+        // Kept in the order of their offsets, so that one sweep finds the first gap.
+        var placed: [Int] = []
+        for index in order where buffers[index].byteCount > 0 {
+            let size = (buffers[index].byteCount + alignment - 1) / alignment * alignment
+            var offset = 0
+            for other in placed where buffers[other].steps.overlaps(buffers[index].steps) {
+                if offsets[other] >= offset + size { break }
+                offset = max(
+                    offset, offsets[other] + (buffers[other].byteCount + alignment - 1) / alignment * alignment)
+            }
+            offsets[index] = offset
+            end = max(end, offset + size)
+            let position = placed.firstIndex { offsets[$0] > offset } ?? placed.count
+            placed.insert(index, at: position)
+        }
+        self.offsets = offsets
+        self.byteCount = end
+    }
+}
