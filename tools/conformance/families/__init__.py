@@ -7,7 +7,10 @@ from collections.abc import Iterator
 
 from ..model import Case
 
-FAMILIES = ["unary", "binary", "select", "reductions"]
+FAMILIES = [
+    "unary", "binary", "select", "reductions", "matmul", "convolution", "pooling", "resizing",
+    "shapes", "slicing", "indexing", "ordering",
+]
 
 
 def all_cases() -> list[Case]:
