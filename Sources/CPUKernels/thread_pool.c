@@ -1,8 +1,6 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "thread_pool.h"
-
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -11,6 +9,9 @@
 #include <stdint.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "gemm_internal.h"
+#include "thread_pool.h"
 
 enum { MAX_THREADS = 256, SPIN_NANOSECONDS = 40000 };
 
@@ -74,6 +75,8 @@ int ck_thread_count(void) {
     }
     return count;
 }
+
+bool ck_is_inside_loop(void) { return inside; }
 
 static void run_chunks(void) {
     size_t count = pool.count, chunk = pool.chunk;

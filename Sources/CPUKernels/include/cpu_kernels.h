@@ -1,4 +1,5 @@
 #pragma once
 
 #include "ck_types.h"
+#include "gemm.h"
 #include "thread_pool.h"

@@ -1,0 +1,2 @@
+#define CK_LEVEL 0
+#include "gemm_kernels.h"
