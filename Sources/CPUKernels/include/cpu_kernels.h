@@ -1,5 +1,6 @@
 #pragma once
 
 #include "ck_types.h"
+#include "elementwise.h"
 #include "gemm.h"
 #include "thread_pool.h"

@@ -1,0 +1,156 @@
+// Conversions between the classes of a program, and choices by element size.
+
+#define CONVERT(name, F, T, expression)                                                                      \
+    static void name(void *d, const void *pa, const void *pb, const void *pc, size_t n) {                    \
+        (void)pb, (void)pc;                                                                                  \
+        const F *a = pa;                                                                                     \
+        T *to = d;                                                                                           \
+        CK_LOOP for (size_t i = 0; i < n; i++) {                                                             \
+            F x = a[i];                                                                                      \
+            to[i] = (T)(expression);                                                                         \
+        }                                                                                                    \
+    }
+
+// Integers to integers: the target's sign makes no difference. bool's bytes may be any but are read as 0 or 1.
+#define FROM_INTEGER(name, F, read)                                                                          \
+    CONVERT(name##_bool, F, uint8_t, (read) != 0)                                                            \
+    CONVERT(name##_8, F, uint8_t, read)                                                                      \
+    CONVERT(name##_16, F, uint16_t, read)                                                                    \
+    CONVERT(name##_32, F, uint32_t, read)                                                                    \
+    CONVERT(name##_64, F, uint64_t, read)                                                                    \
+    CONVERT(name##_f32, F, float, read)                                                                      \
+    CONVERT(name##_f64, F, double, read)                                                                     \
+    static ck_ew_kernel name(ck_type to) {                                                                   \
+        switch (to) {                                                                                        \
+            case CK_BOOL: return name##_bool;                                                                \
+            case CK_I8:                                                                                      \
+            case CK_U8: return name##_8;                                                                     \
+            case CK_I16:                                                                                     \
+            case CK_U16: return name##_16;                                                                   \
+            case CK_I32:                                                                                     \
+            case CK_U32: return name##_32;                                                                   \
+            case CK_I64:                                                                                     \
+            case CK_U64: return name##_64;                                                                   \
+            case CK_F32: return name##_f32;                                                                  \
+            case CK_F64: return name##_f64;                                                                  \
+            default: return NULL;                                                                            \
+        }                                                                                                    \
+    }
+
+FROM_INTEGER(from_bool, uint8_t, x != 0)
+FROM_INTEGER(from_i8, int8_t, x)
+FROM_INTEGER(from_i16, int16_t, x)
+FROM_INTEGER(from_i32, int32_t, x)
+FROM_INTEGER(from_i64, int64_t, x)
+FROM_INTEGER(from_u8, uint8_t, x)
+FROM_INTEGER(from_u16, uint16_t, x)
+FROM_INTEGER(from_u32, uint32_t, x)
+FROM_INTEGER(from_u64, uint64_t, x)
+
+#define SATURATE(T, least, greatest, limit) \
+    (x != x ? (T)0 : x >= (limit) ? (T)(greatest) : x < ((least) == 0 ? 0 : -(limit)) ? (T)(least) : (T)x)
+
+#define FROM_FLOAT(name, F)                                                                                  \
+    CONVERT(name##_bool, F, uint8_t, x != 0)                                                                 \
+    CONVERT(name##_i8, F, int8_t, SATURATE(int8_t, INT8_MIN, INT8_MAX, (F)0x1p7))                            \
+    CONVERT(name##_i16, F, int16_t, SATURATE(int16_t, INT16_MIN, INT16_MAX, (F)0x1p15))                      \
+    CONVERT(name##_i32, F, int32_t, SATURATE(int32_t, INT32_MIN, INT32_MAX, (F)0x1p31))                      \
+    CONVERT(name##_i64, F, int64_t, SATURATE(int64_t, INT64_MIN, INT64_MAX, (F)0x1p63))                      \
+    CONVERT(name##_u8, F, uint8_t, SATURATE(uint8_t, 0, UINT8_MAX, (F)0x1p8))                                \
+    CONVERT(name##_u16, F, uint16_t, SATURATE(uint16_t, 0, UINT16_MAX, (F)0x1p16))                           \
+    CONVERT(name##_u32, F, uint32_t, SATURATE(uint32_t, 0, UINT32_MAX, (F)0x1p32))                           \
+    CONVERT(name##_u64, F, uint64_t, SATURATE(uint64_t, 0, UINT64_MAX, (F)0x1p64))                           \
+    CONVERT(name##_f32, F, float, x)                                                                         \
+    CONVERT(name##_f64, F, double, x)                                                                        \
+    static ck_ew_kernel name(ck_type to) {                                                                   \
+        switch (to) {                                                                                        \
+            case CK_BOOL: return name##_bool;                                                                \
+            case CK_I8: return name##_i8;                                                                    \
+            case CK_I16: return name##_i16;                                                                  \
+            case CK_I32: return name##_i32;                                                                  \
+            case CK_I64: return name##_i64;                                                                  \
+            case CK_U8: return name##_u8;                                                                    \
+            case CK_U16: return name##_u16;                                                                  \
+            case CK_U32: return name##_u32;                                                                  \
+            case CK_U64: return name##_u64;                                                                  \
+            case CK_F32: return name##_f32;                                                                  \
+            case CK_F64: return name##_f64;                                                                  \
+            default: return NULL;                                                                            \
+        }                                                                                                    \
+    }
+
+FROM_FLOAT(from_f32, float)
+FROM_FLOAT(from_f64, double)
+
+static ck_ew_kernel cast_kernel(ck_type from, ck_type to) {
+    switch (from) {
+        case CK_BOOL: return from_bool(to);
+        case CK_I8: return from_i8(to);
+        case CK_I16: return from_i16(to);
+        case CK_I32: return from_i32(to);
+        case CK_I64: return from_i64(to);
+        case CK_U8: return from_u8(to);
+        case CK_U16: return from_u16(to);
+        case CK_U32: return from_u32(to);
+        case CK_U64: return from_u64(to);
+        case CK_F32: return from_f32(to);
+        case CK_F64: return from_f64(to);
+        default: return NULL;
+    }
+}
+
+#define WHERE(name, T)                                                                                       \
+    static void name(void *d, const void *pa, const void *pb, const void *pc, size_t n) {                    \
+        const uint8_t *a = pa;                                                                               \
+        const T *b = pb, *c = pc;                                                                            \
+        T *to = d;                                                                                           \
+        CK_LOOP for (size_t i = 0; i < n; i++) {                                                             \
+            T x = b[i], y = c[i];                                                                            \
+            to[i] = a[i] ? x : y;                                                                            \
+        }                                                                                                    \
+    }
+
+WHERE(where_8, uint8_t)
+WHERE(where_16, uint16_t)
+WHERE(where_32, uint32_t)
+WHERE(where_64, uint64_t)
+
+static ck_ew_kernel where_kernel(ck_type type) {
+    switch (ck_type_size(type)) {
+        case 1: return where_8;
+        case 2: return where_16;
+        case 4: return where_32;
+        default: return where_64;
+    }
+}
+
+#define LOGIC(name, expression) PAIR(name##_bool, uint8_t, uint8_t, expression)
+EACH(not_bool, uint8_t, x == 0)
+LOGIC(and, (x != 0) & (y != 0))
+LOGIC(or, (x != 0) | (y != 0))
+LOGIC(xor, (x != 0) ^ (y != 0))
+LOGIC(equal, (x != 0) == (y != 0))
+LOGIC(greater, (x != 0) & (y == 0))
+LOGIC(greater_equal, (x != 0) | (y == 0))
+EACH(same_bool, uint8_t, x != 0)
+
+static ck_ew_kernel bool_kernel(ck_ew_op op) {
+    switch (op) {
+        case CK_EW_ABS:
+        case CK_EW_RELU: return same_bool;
+        case CK_EW_NOT: return not_bool;
+        case CK_EW_MUL:
+        case CK_EW_MINIMUM:
+        case CK_EW_AND: return and_bool;
+        case CK_EW_ADD:
+        case CK_EW_MAXIMUM:
+        case CK_EW_OR: return or_bool;
+        case CK_EW_SUB:
+        case CK_EW_NOT_EQUAL:
+        case CK_EW_XOR: return xor_bool;
+        case CK_EW_EQUAL: return equal_bool;
+        case CK_EW_GREATER: return greater_bool;
+        case CK_EW_GREATER_EQUAL: return greater_equal_bool;
+        default: return NULL;
+    }
+}

@@ -1,0 +1,28 @@
+// One level's kernels: everything that vector_portable.c, vector_avx2.c and vector_avx512.c share.
+
+#include <math.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "../vector_kernels.h"
+
+#include "begin.h"
+
+#include "vector.h"
+
+#include "functions.h"
+
+#include "../elementwise/halves.h"
+#include "../elementwise/kernels_float.h"
+#include "../elementwise/integers.h"
+#include "../elementwise/kernels_cast.h"
+#include "../elementwise/table.h"
+
+const ck_vector_kernels CK_NAME(ck_vector_kernels) = {
+    .elementwise = elementwise_kernel,
+    .widen = widen,
+    .narrow = narrow,
+};
+
+#include "end.h"
