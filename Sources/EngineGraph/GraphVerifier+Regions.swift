@@ -57,11 +57,24 @@ extension GraphVerifier {
         let results = body.body.results.map { body[type: $0] }
         switch op.kind {
         case .reduce, .scatterND, .reduceIndex:
-            guard let input = op.operands.first, let element = graph[type: input].tensor?.elementType else { return }
-            let scalar = ValueType.tensor(TensorType([], element))
-            let expected = op.kind == .reduceIndex ? .tensor(TensorType([], .bool)) : scalar
-            try match(arguments, [scalar, scalar], name, "the body takes", "the op gives")
+            // A reduction's accumulator has the initial value's type, which may be wider than the elements'.
+            let accumulator = op.kind == .scatterND ? 0 : 2
+            guard op.operands.count > accumulator, let first = graph[type: op.operands[accumulator]].tensor,
+                let second = graph[type: op.operands[0]].tensor
+            else { return }
+            let state = ValueType.tensor(TensorType([], first.elementType))
+            let element = ValueType.tensor(TensorType([], second.elementType))
+            let expected = op.kind == .reduceIndex ? .tensor(TensorType([], .bool)) : state
+            try match(arguments, [state, element], name, "the body takes", "the op gives")
             try match(results, [expected], name, "the body yields", "the op takes")
+        case _ where isStructureOnly || (op.kind.info.category.contains(.named) && op.kind != .named):
+            // A decomposition's types may differ from the op's own: a scalar's is stored with a vector of one.
+            guard arguments.count == op.operands.count, results.count == op.results.count else {
+                throw failure(
+                    name,
+                    "the body takes \(arguments.count) and yields \(results.count) values, the op \(op.operands.count) and \(op.results.count)"
+                )
+            }
         default:
             try match(types(op.operands), arguments, name, "the operands are", "the body takes")
             try match(results, types(op.results), name, "the body yields", "the results are")

@@ -146,8 +146,10 @@ extension ShapeMath {
         return Array(indices.dropLast()) + Array(shape.dropFirst(depth))
     }
 
-    /// Joins shapes that agree outside dimension `axis`.
-    package func concat(_ shapes: [[Int]], axis: Int) throws(EngineError) -> [Int] {
+    /// Joins shapes that agree outside dimension `axis`. A scalar among vectors joins as a vector of one: the
+    /// converters build shapes so.
+    package func concat(_ given: [[Int]], axis: Int) throws(EngineError) -> [Int] {
+        let shapes = given.allSatisfy { $0.count <= 1 } ? given.map { $0.isEmpty ? [1] : $0 } : given
         guard var result = shapes.first else { throw failure("there is nothing to join") }
         let dimension = try self.axis(axis, rank: result.count)
         for shape in shapes.dropFirst() {

@@ -171,9 +171,14 @@ extension ShapeRule {
             guard let axis = try axis(1, rank: input.rank) else { return unknown(1) }
             return result(try math.reduced(input.shape, axes: [axis]), elements)
         default:
-            if kind == .reduce { try requireSameElements(0, 2) }
             guard let axes = try parameter(1) else { return unknown(1) }
-            return result(try math.reduced(input.shape, axes: axes), input.elementType)
+            var elements = input.elementType
+            // The accumulator may be wider than what comes in and goes out.
+            if kind == .reduce {
+                elements = try declaredElements(
+                    ElementSet([input.elementType, try tensor(2).elementType]), default: elements)
+            }
+            return result(try math.reduced(input.shape, axes: axes), elements)
         }
     }
 }
