@@ -62,6 +62,27 @@ def write_asset(program: Any, path: Path) -> None:
     file.write_text(json.dumps(metadata, sort_keys=True, separators=(",", ":")) + "\n")
 
 
+def spec_type(spec: Spec) -> Any:
+    """A graph argument's type: a tensor, or a handle to one for a state."""
+    inner = tensor_type(spec.shape, spec.dtype)
+    return ops().HandleType.get(inner) if spec.state else inner
+
+
+def mark_states(graph: Any, specs: Sequence[Spec]) -> None:
+    """Adds the attribute by which converters mark a mutated buffer."""
+    from coreai._compiler.ir import ArrayAttr, DictAttr, StringAttr
+
+    if not any(s.state for s in specs):
+        return
+    attributes = []
+    for spec, old in zip(specs, graph.arg_attrs):
+        entries = {a.name: a.attr for a in old}
+        if spec.state:
+            entries["MutableBuffers.buffer_mutation"] = StringAttr.get(spec.name)
+        attributes.append(DictAttr.get(entries))
+    graph.arg_attrs = ArrayAttr.get(attributes)
+
+
 class ModuleBuilder:
     """An open module: add graphs, then save."""
 
@@ -70,23 +91,26 @@ class ModuleBuilder:
         from coreai.authoring import Context
 
         self.context = Context()._mlir_context
+        self.graphs: dict[str, Any] = {}
         with self.context, Location.unknown():
             self.module = Module.create()
 
-    def graph(self, specs: Sequence[Spec | tuple[str, Any]], body: Body, name: str = "main", **options: Any) -> Built:
-        """Adds a graph; `body` returns its outputs as a list of (name, value), or values named y0, y1, …"""
+    def graph(self, specs: Sequence[Spec], body: Body, name: str = "main", **options: Any) -> Built:
+        """Adds a graph; `body` returns its outputs as a list of (name, value), or values named y0, y1, …
+
+        A state's last token is an output with the state's name."""
         from coreai._compiler.ir import InsertionPoint, Location
 
-        coreai = ops()
         with self.context, Location.unknown(), InsertionPoint(self.module.body):
-            types = [tensor_type(s.shape, s.dtype) if isinstance(s, Spec) else s[1]() for s in specs]
-            names = [s.name if isinstance(s, Spec) else s[0] for s in specs]
-            graph = coreai.GraphOp(name, types, [], input_names=names, result_names=[], **options)
+            types = [spec_type(s) for s in specs]
+            graph = ops().GraphOp(name, types, [], input_names=[s.name for s in specs], result_names=[], **options)
             with graph.block:
                 outputs = named(body(*graph.arguments))
             graph.outputs_spec = outputs
+            mark_states(graph, specs)
             dtypes = {n: d for n, v in outputs if (d := element_dtype(v)) is not None}
             tokens = {n for n, v in outputs if "token" in str(v.type)}
+        self.graphs[name] = graph
         return Built([n for n, _ in outputs if n not in tokens], dtypes)
 
     def save(self, path: Path) -> None:

@@ -66,11 +66,12 @@ class Case:
 
 @dataclass(frozen=True)
 class Spec:
-    """An input of a directly built graph; -1 is a dynamic dimension."""
+    """An input or a state of a directly built graph; -1 is a dynamic dimension."""
 
     name: str
     shape: tuple[int, ...]
     dtype: Any
+    state: bool = False
 
 
 def outputs_of(built: Built, values: Sequence[Array]) -> Arrays:

@@ -9,7 +9,8 @@ from ..model import Case
 
 FAMILIES = [
     "unary", "binary", "select", "reductions", "matmul", "convolution", "pooling", "resizing",
-    "shapes", "slicing", "indexing", "ordering",
+    "shapes", "slicing", "indexing", "ordering", "compressed", "states", "control",
+    "torch_ops",
 ]
 
 
