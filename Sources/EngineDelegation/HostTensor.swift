@@ -139,3 +139,26 @@ extension HostTensor {
         }
     }
 }
+
+extension HostTensor {
+    /// A tensor of a standard integer type with these contents; nil for other types, or where the counts differ.
+    package init?(integers: [Int], type: TensorType) {
+        guard type.elementCount == integers.count, type.elementType.isInteger || type.elementType == .bool,
+            let tensor = try? HostTensor(allocating: type)
+        else { return nil }
+        func store<T: FixedWidthInteger>(_: T.Type) {
+            for (index, value) in integers.enumerated() {
+                tensor.pointer.storeBytes(
+                    of: T(truncatingIfNeeded: value), toByteOffset: index * MemoryLayout<T>.size, as: T.self)
+            }
+        }
+        switch type.elementType.bitWidth {
+        case 8: store(UInt8.self)
+        case 16: store(UInt16.self)
+        case 32: store(UInt32.self)
+        case 64: store(UInt64.self)
+        default: return nil
+        }
+        self = tensor
+    }
+}

@@ -1,0 +1,70 @@
+package import EngineDelegation
+package import EngineGraph
+
+/// Computes once what no run changes: ops whose operands are all constant.
+package enum ConstantFolding {
+    /// A folded result may take this much, or twice what it was made from, whichever is more: folding must not turn a
+    /// small program into a large one.
+    private static let byteLimit = 1 << 20
+
+    package static func run(_ compiled: inout CompiledGraph, host: any HostEvaluator) throws(EngineError) {
+        var ops: [Op] = []
+        ops.reserveCapacity(compiled.graph.body.ops.count)
+        for op in compiled.graph.body.ops {
+            if let results = try folded(op, compiled, host: host) {
+                for (value, tensor) in zip(op.results, results) {
+                    compiled.constants[value] = tensor
+                    compiled.graph[type: value] = .tensor(tensor.type)
+                }
+            } else {
+                ops.append(op)
+            }
+        }
+        compiled.graph.body.ops = ops
+    }
+
+    /// The results of `op`, where they are constant and worth keeping.
+    private static func folded(
+        _ op: Op, _ compiled: CompiledGraph, host: any HostEvaluator
+    ) throws(EngineError) -> [HostTensor]? {
+        guard op.regions.isEmpty, !op.operands.isEmpty, !op.results.isEmpty, op.kind != .loadState else { return nil }
+        var operands: [HostTensor] = []
+        for operand in op.operands {
+            guard let tensor = compiled.constants[operand] else { return nil }
+            operands.append(tensor)
+        }
+        let query = ShapeQuery(
+            op: op, operands: operands.map { .tensor($0.type) },
+            declared: op.results.map { compiled.graph[type: $0] },
+            integers: { operands[$0].integers() }, numbers: { operands[$0].numbers() })
+        guard case .types(let types) = try inferTypes(query) else { return nil }
+        var results: [TensorType] = []
+        var byteCount = 0
+        for type in types {
+            guard case .tensor(let tensor) = type, let size = tensor.byteCount else { return nil }
+            results.append(tensor)
+            byteCount += size
+        }
+        let sourceByteCount = operands.reduce(0) { $0 + $1.byteCount }
+        guard byteCount <= max(byteLimit, 2 * sourceByteCount) || op.kind.decompresses else { return nil }
+        if op.kind == .getShape { return [HostTensor(integers: operands[0].type.shape, type: results[0])].compactMap { $0 } }
+        do throws(EngineError) {
+            return try host.evaluate(op, operands: operands, results: results)
+        } catch {
+            // What fails here fails in the run, if the run gets there: a branch may not.
+            return nil
+        }
+    }
+}
+
+extension OpKind {
+    /// Ops that unpack compressed weights.
+    package var decompresses: Bool {
+        switch self {
+        case .blockwiseShiftScale, .lutToDense, .lutToSparseWithBitmask, .buildSparseWithBitmask,
+            .sparseWithBitmaskToDense, .sparseWithBitmaskBlockwiseShiftScale, .dequantize:
+            true
+        default: false
+        }
+    }
+}
