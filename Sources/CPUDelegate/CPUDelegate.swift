@@ -45,6 +45,17 @@ package final class CPUDelegate: Delegate, HostEvaluator {
     }
 }
 
+extension CPUDelegate {
+    package func evaluateDynamic(
+        _ op: Op, operands: [HostTensor], declared: [ValueType]
+    ) throws(EngineError) -> [HostTensor] {
+        guard op.kind == .nonZero, operands.count == 1, case .tensor(let type)? = declared.first else {
+            throw .unsupportedOp(op: op.kind.rawValue, reason: "its result's shape can't be computed on the host")
+        }
+        return [try nonZero(operands[0], indexType: type.elementType)]
+    }
+}
+
 extension Array {
     /// `withUnsafeBufferPointer` that keeps the type of what its body throws.
     func withUnsafeBufferPointerTyped<R, E: Error>(

@@ -8,24 +8,33 @@ package enum ConstantFolding {
     private static let byteLimit = 1 << 20
 
     package static func run(_ compiled: inout CompiledGraph, host: any HostEvaluator) throws(EngineError) {
-        var ops: [Op] = []
-        ops.reserveCapacity(compiled.graph.body.ops.count)
-        for op in compiled.graph.body.ops {
-            if let results = try folded(op, compiled, host: host) {
-                for (value, tensor) in zip(op.results, results) {
-                    compiled.constants[value] = tensor
-                    compiled.graph[type: value] = .tensor(tensor.type)
-                }
-            } else {
-                ops.append(op)
+        compiled.graph.body.ops = try folded(compiled.graph.body.ops, &compiled, host: host)
+    }
+
+    private static func folded(
+        _ ops: [Op], _ compiled: inout CompiledGraph, host: any HostEvaluator
+    ) throws(EngineError) -> [Op] {
+        var kept: [Op] = []
+        kept.reserveCapacity(ops.count)
+        for var op in ops {
+            for index in op.regions.indices {
+                op.regions[index].ops = try folded(op.regions[index].ops, &compiled, host: host)
+            }
+            guard let results = try results(of: op, compiled, host: host) else {
+                kept.append(op)
+                continue
+            }
+            for (value, tensor) in zip(op.results, results) {
+                compiled.constants[value] = tensor
+                compiled.graph[type: value] = .tensor(tensor.type)
             }
         }
-        compiled.graph.body.ops = ops
+        return kept
     }
 
     /// The results of `op`, where they are constant and worth keeping.
-    private static func folded(
-        _ op: Op, _ compiled: CompiledGraph, host: any HostEvaluator
+    private static func results(
+        of op: Op, _ compiled: CompiledGraph, host: any HostEvaluator
     ) throws(EngineError) -> [HostTensor]? {
         guard op.regions.isEmpty, !op.operands.isEmpty, !op.results.isEmpty, op.kind != .loadState else { return nil }
         var operands: [HostTensor] = []

@@ -58,6 +58,12 @@ package protocol HostEvaluator: Sendable {
     /// Computes `op` on `operands`; `results` are the static types of its results.
     func evaluate(_ op: Op, operands: [HostTensor], results: [TensorType]) throws(EngineError) -> [HostTensor]
 
+    /// Computes an op whose results' shapes only its operands' contents tell (`non_zero`).
+    /// `declared` are the results' types as far as the program says them.
+    func evaluateDynamic(
+        _ op: Op, operands: [HostTensor], declared: [ValueType]
+    ) throws(EngineError) -> [HostTensor]
+
     /// Whether the host has a kernel for ops of this kind; one that it has none for runs by its decomposition.
     func hasKernel(for kind: OpKind) -> Bool
 }

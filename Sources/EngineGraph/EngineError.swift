@@ -19,6 +19,8 @@ package enum EngineError: Error, Sendable, Equatable {
     case outOfMemory(unit: String, byteCount: Int)
     /// A device is gone or failed.
     case deviceFailure(unit: String, reason: String)
+    /// The task that called was cancelled.
+    case cancelled
     /// A file or the system refused.
     case system(operation: String, path: String, reason: String)
 }
@@ -43,6 +45,7 @@ extension EngineError: CustomStringConvertible {
         case .invalidValue(let op, let reason): "op \(op): \(reason)"
         case .outOfMemory(let unit, let byteCount): "out of memory on \(unit): \(byteCount) bytes asked for"
         case .deviceFailure(let unit, let reason): "\(unit) failed: \(reason)"
+        case .cancelled: "cancelled"
         case .system(let operation, let path, let reason): "\(operation) '\(path)': \(reason)"
         }
     }

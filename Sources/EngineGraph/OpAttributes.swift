@@ -20,6 +20,11 @@ package enum OpAttributes: Sendable {
     case kernel(name: String, source: String)
     /// `isolated_group`, `delegate`.
     case delegate(identifier: String)
+    case elementwise(ElementwiseProgram)
+    case matmul(MatmulAttributes)
+    case convolution(ConvolutionAttributes)
+    case norm(NormAttributes)
+    case attention(AttentionAttributes)
 }
 
 /// The raw values are those on disk.

@@ -1,0 +1,303 @@
+package import EngineDelegation
+package import EngineGraph
+
+/// A function after the passes, with what binding it to shapes takes.
+package final class CompiledFunction: Sendable {
+    package let compiled: CompiledGraph
+    package let host: any HostEvaluator
+    package let delegate: any Delegate
+    /// How many bound plans each region and each segment keeps.
+    package let planLimit: Int
+
+    package init(
+        _ compiled: CompiledGraph, host: any HostEvaluator, delegate: any Delegate, planLimit: Int = 16
+    ) {
+        self.compiled = compiled
+        self.host = host
+        self.delegate = delegate
+        self.planLimit = planLimit
+    }
+
+    /// The whole function, ready to be bound to the shapes of a call.
+    package func makeBinding() -> RegionBinding {
+        RegionBinding(
+            self, region: compiled.graph.body, captured: BindState(valueCount: compiled.graph.types.count))
+    }
+}
+
+/// A region bound to what it captures; `segment(for:)` binds it to its arguments' shapes.
+package final class RegionBinding: Sendable {
+    package let function: CompiledFunction
+    package let region: Region
+    private let captured: BindState
+    private let plans: PlanCache<Segment>
+    /// The last op of the region that reads a value; `ops.count` for the region's results.
+    private let lastUse: [Value: Int]
+
+    init(_ function: CompiledFunction, region: Region, captured: BindState) {
+        self.function = function
+        self.region = region
+        self.captured = captured
+        self.plans = PlanCache(limit: function.planLimit)
+        var lastUse: [Value: Int] = [:]
+        for (index, op) in region.ops.enumerated() {
+            for value in op.reads { lastUse[value] = index }
+        }
+        for value in region.results { lastUse[value] = region.ops.count }
+        self.lastUse = lastUse
+    }
+
+    /// The region's first segment for arguments of these types, in the order of `region.arguments`.
+    package func segment(for types: [ValueType]) throws(EngineError) -> Segment {
+        var key: [Int] = []
+        for type in types {
+            switch type {
+            case .tensor(let tensor), .handle(let tensor): key += tensor.shape
+            case .token, .image: break
+            }
+        }
+        return try plans.plan(for: key) { () throws(EngineError) in
+            var state = captured
+            for (argument, type) in zip(region.arguments, types) { state.types[argument.index] = type }
+            return try bind(from: 0, state)
+        }
+    }
+
+    /// The segment after `segment`, once the op that ended it has given `results`.
+    package func segment(after segment: Segment, results: [HostTensor], of op: Op) throws(EngineError) -> Segment {
+        try segment.following.plan(for: results.flatMap(\.type.shape)) { () throws(EngineError) in
+            var state = segment.state
+            for (value, tensor) in zip(op.results, results) { state.types[value.index] = .tensor(tensor.type) }
+            return try bind(from: segment.nextOp, state)
+        }
+    }
+
+    /// The segment after `segment`, once the contents that it asked for are known.
+    package func segment(
+        after segment: Segment, contents: [(value: Value, tensor: HostTensor)]
+    ) throws(EngineError) -> Segment {
+        var key: [Int] = []
+        for (_, tensor) in contents {
+            guard tensor.byteCount <= Self.knownByteLimit else {
+                throw .unsupportedOp(
+                    op: region.ops[segment.nextOp].kind.rawValue,
+                    reason: "its shape depends on the contents of \(tensor.type), which is too large for a shape")
+            }
+            key.append(tensor.byteCount)
+            for offset in 0..<tensor.byteCount {
+                key.append(Int(tensor.pointer.load(fromByteOffset: offset, as: UInt8.self)))
+            }
+        }
+        return try segment.following.plan(for: key) { () throws(EngineError) in
+            var state = segment.state
+            for (value, tensor) in contents {
+                // A copy: the run's own buffer is gone when the plan is used again.
+                let copy = try HostTensor(allocating: tensor.type)
+                copy.pointer.copyMemory(from: tensor.pointer, byteCount: tensor.byteCount)
+                state.known[value] = copy
+            }
+            return try bind(from: segment.nextOp, state)
+        }
+    }
+
+    /// Contents beyond this many bytes are data, not shapes.
+    private static let knownByteLimit = 16 << 10
+
+    private func known(_ value: Value, _ state: BindState) -> HostTensor? {
+        state.known[value] ?? function.compiled.constants[value]
+    }
+
+    private func type(_ value: Value, _ state: BindState) -> ValueType? {
+        state.types[value.index] ?? function.compiled.constants[value].map { .tensor($0.type) }
+    }
+
+    /// Binds ops from `start` until the region ends or the host has to decide something.
+    private func bind(from start: Int, _ initial: BindState) throws(EngineError) -> Segment {
+        var state = initial
+        var kept: [Op] = []
+        var end = Segment.End.finished
+        var next = region.ops.count
+        loop: for index in start..<region.ops.count {
+            let op = region.ops[index]
+            switch op.kind {
+            case .if, .while:
+                end = .control(op, bodies: [])
+                next = index + 1
+                break loop
+            case .nonZero:
+                end = .dynamic(op)
+                next = index + 1
+                break loop
+            default: break
+            }
+            var operands: [ValueType] = []
+            for operand in op.operands {
+                guard let type = type(operand, state) else {
+                    throw .invalidGraph(
+                        function: function.compiled.graph.name, op: op.kind.rawValue,
+                        reason: "operand %\(operand.index) has no value here")
+                }
+                operands.append(type)
+            }
+            let contents = op.operands.map { known($0, state) }
+            let query = ShapeQuery(
+                op: op, operands: operands, declared: op.results.map { function.compiled.graph[type: $0] },
+                integers: { contents[$0]?.integers() }, numbers: { contents[$0]?.numbers() })
+            switch try inferTypes(query) {
+            case .needsValues(let positions):
+                let values = positions.map { op.operands[$0] }
+                guard values.contains(where: { known($0, state) == nil }) else {
+                    throw .unsupportedOp(
+                        op: op.kind.rawValue, reason: "its shape depends on contents that can't be read as a shape")
+                }
+                end = .contents(values)
+                next = index
+                break loop
+            case .types(let types):
+                for (result, type) in zip(op.results, types) { state.types[result.index] = type }
+                if let tensors = try evaluated(op, operands: contents, results: types, operandTypes: operands) {
+                    for (result, tensor) in zip(op.results, tensors) { state.known[result] = tensor }
+                } else {
+                    kept.append(op)
+                }
+            }
+        }
+        return try makeSegment(kept, from: start, to: next, end: end, state)
+    }
+
+    /// The results of an op whose operands the host knows, where they are small: shape arithmetic.
+    private func evaluated(
+        _ op: Op, operands: [HostTensor?], results: [ValueType], operandTypes: [ValueType]
+    ) throws(EngineError) -> [HostTensor]? {
+        var resultTypes: [TensorType] = []
+        var byteCount = 0
+        for type in results {
+            guard case .tensor(let tensor) = type, let size = tensor.byteCount else { return nil }
+            resultTypes.append(tensor)
+            byteCount += size
+        }
+        guard !resultTypes.isEmpty, byteCount <= Self.knownByteLimit else { return nil }
+        if op.kind == .getShape, case .tensor(let operand) = operandTypes[0] {
+            return HostTensor(integers: operand.shape, type: resultTypes[0]).map { [$0] }
+        }
+        var known: [HostTensor] = []
+        for operand in operands {
+            guard let operand else { return nil }
+            known.append(operand)
+        }
+        guard !known.isEmpty else { return nil }
+        return try function.host.evaluate(op, operands: known, results: resultTypes)
+    }
+
+    private func makeSegment(
+        _ ops: [Op], from start: Int, to next: Int, end: Segment.End, _ state: BindState
+    ) throws(EngineError) -> Segment {
+        // What is read from here on: by the op that ends the segment, by later ones, by the result.
+        var wanted: Set<Value> = []
+        switch end {
+        case .finished, .contents: break
+        case .control(let op, _), .dynamic(let op): wanted.formUnion(op.reads)
+        }
+        func isWanted(_ value: Value) -> Bool { wanted.contains(value) || (lastUse[value] ?? -1) >= next }
+
+        var live: [Op] = []
+        var needed: Set<Value> = []
+        for op in ops.reversed() {
+            guard op.hasEffect || op.results.contains(where: { needed.contains($0) || isWanted($0) }) else { continue }
+            needed.formUnion(op.operands)
+            live.append(op)
+        }
+        live.reverse()
+
+        var builder = SubgraphBuilder(name: function.compiled.graph.name)
+        for op in live {
+            for operand in op.operands { try add(operand, to: &builder, state) }
+            try builder.append(op, state)
+        }
+        var outputs: [(value: Value, type: TensorType)] = []
+        for op in live {
+            for result in op.results where isWanted(result) {
+                guard case .tensor(let type) = state.types[result.index] else { continue }
+                outputs.append((result, type))
+                builder.addOutput(result)
+            }
+        }
+        let part = builder.part
+        let executable: (any Executable)? = part.ops.isEmpty ? nil : try function.delegate.load(part)
+
+        var end = end
+        if case .control(let op, _) = end {
+            end = .control(
+                op, bodies: op.regions.map { RegionBinding(function, region: $0, captured: state) })
+        }
+        let known = state.known.filter { isWanted($0.key) }.map { (value: $0.key, tensor: $0.value) }
+        return Segment(
+            executable: executable, inputs: builder.inputs, states: builder.states, outputs: outputs, known: known,
+            end: end, nextOp: next, state: state, planLimit: function.planLimit)
+    }
+
+    private func add(_ value: Value, to builder: inout SubgraphBuilder, _ state: BindState) throws(EngineError) {
+        guard !builder.contains(value) else { return }
+        if let tensor = known(value, state) {
+            builder.addConstant(value, tensor)
+            return
+        }
+        switch type(value, state) {
+        case .tensor(let type): builder.addInput(value, type)
+        case .handle(let type): builder.addState(value, type)
+        case .token, .image, nil:
+            throw .invalidGraph(
+                function: function.compiled.graph.name, op: "value", reason: "%\(value.index) is no tensor here")
+        }
+    }
+}
+
+/// Builds a part, with values numbered anew.
+private struct SubgraphBuilder {
+    private(set) var part: Subgraph
+    private(set) var inputs: [Value] = []
+    private(set) var states: [Value] = []
+    private var map: [Value: Value] = [:]
+
+    init(name: String) { part = Subgraph(name: name) }
+
+    func contains(_ value: Value) -> Bool { map[value] != nil }
+
+    private mutating func define(_ value: Value, _ type: TensorType) -> Value {
+        part.types.append(type)
+        let local = Value(part.types.count - 1)
+        map[value] = local
+        return local
+    }
+
+    mutating func addInput(_ value: Value, _ type: TensorType) {
+        part.inputs.append(define(value, type))
+        inputs.append(value)
+    }
+
+    mutating func addState(_ value: Value, _ type: TensorType) {
+        part.states.append(define(value, type))
+        states.append(value)
+    }
+
+    mutating func addConstant(_ value: Value, _ tensor: HostTensor) {
+        part.constants[define(value, tensor.type)] = tensor
+    }
+
+    mutating func addOutput(_ value: Value) {
+        if let local = map[value] { part.outputs.append(local) }
+    }
+
+    mutating func append(_ op: Op, _ state: BindState) throws(EngineError) {
+        var local = op
+        local.operands = op.operands.compactMap { map[$0] }
+        local.results = []
+        for result in op.results {
+            guard case .tensor(let type) = state.types[result.index] else {
+                throw .invalidGraph(function: part.name, op: op.kind.rawValue, reason: "a result is no tensor")
+            }
+            local.results.append(define(result, type))
+        }
+        part.ops.append(local)
+    }
+}

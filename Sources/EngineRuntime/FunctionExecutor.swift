@@ -1,0 +1,211 @@
+package import EngineCompiler
+package import EngineDelegation
+package import EngineGraph
+
+/// Runs a compiled function: binds it to the shapes of a call, runs its segments, decides its control flow.
+package final class FunctionExecutor: Sendable {
+    package let function: CompiledFunction
+    private let binding: RegionBinding
+
+    package init(_ function: CompiledFunction) {
+        self.function = function
+        self.binding = function.makeBinding()
+    }
+
+    /// Binds the function to arguments of these types before the first call with them.
+    package func prepare(_ types: [ValueType]) throws(EngineError) {
+        _ = try binding.segment(for: types)
+    }
+
+    /// Runs the function.
+    ///
+    /// - Parameters:
+    ///   - arguments: A tensor for each argument in the graph's order; a state's is read and written in place.
+    ///   - destinations: Where the results are to be written: nil for those that the engine allocates. A destination
+    ///     whose type is not the result's is an error.
+    /// - Returns: The results, in memory that nothing else refers to, or in their destinations.
+    package func run(_ arguments: [HostTensor], destinations: [HostTensor?]) throws(EngineError) -> [HostTensor] {
+        let region = function.compiled.graph.body
+        var types: [ValueType] = []
+        types.reserveCapacity(arguments.count)
+        for (value, tensor) in zip(region.arguments, arguments) {
+            if case .handle = function.compiled.graph[type: value] {
+                types.append(.handle(tensor.type))
+            } else {
+                types.append(.tensor(tensor.type))
+            }
+        }
+        var environment: [Value: HostTensor] = [:]
+        return try run(binding, arguments, types, &environment, destinations: destinations, owned: true)
+    }
+
+    /// Runs a region. `owned`: the results must not share memory with anything that outlives the call.
+    private func run(
+        _ binding: RegionBinding, _ arguments: [HostTensor], _ types: [ValueType],
+        _ environment: inout [Value: HostTensor], destinations: [HostTensor?], owned: Bool
+    ) throws(EngineError) -> [HostTensor] {
+        let region = binding.region
+        for (value, tensor) in zip(region.arguments, arguments) { environment[value] = tensor }
+        var segment = try binding.segment(for: types)
+        var fresh: Set<Value> = []
+        while true {
+            let isLast = if case .finished = segment.end { true } else { false }
+            try run(segment, &environment, results: isLast ? region.results : [], destinations)
+            if owned { fresh.formUnion(segment.outputs.map(\.value)) }
+            switch segment.end {
+            case .finished:
+                return try results(of: region, environment, fresh, destinations: destinations, owned: owned)
+            case .contents(let values):
+                var contents: [(value: Value, tensor: HostTensor)] = []
+                for value in values { contents.append((value, try tensor(value, environment))) }
+                segment = try binding.segment(after: segment, contents: contents)
+            case .dynamic(let op):
+                var operands: [HostTensor] = []
+                for operand in op.operands { operands.append(try tensor(operand, environment)) }
+                let results = try function.host.evaluateDynamic(
+                    op, operands: operands, declared: op.results.map { function.compiled.graph[type: $0] })
+                for (value, tensor) in zip(op.results, results) { environment[value] = tensor }
+                if owned { fresh.formUnion(op.results) }
+                segment = try binding.segment(after: segment, results: results, of: op)
+            case .control(let op, let bodies):
+                let results = try runControl(op, bodies, &environment)
+                for (value, tensor) in zip(op.results, results) { environment[value] = tensor }
+                segment = try binding.segment(after: segment, results: results, of: op)
+            }
+        }
+    }
+
+    private func run(
+        _ segment: Segment, _ environment: inout [Value: HostTensor], results: [Value], _ destinations: [HostTensor?]
+    ) throws(EngineError) {
+        for (value, tensor) in segment.known { environment[value] = tensor }
+        guard let executable = segment.executable else { return }
+        var inputs: [UnsafeRawPointer] = []
+        inputs.reserveCapacity(segment.inputs.count)
+        // What the pointers point into must outlive the run, whatever the environment forgets.
+        for value in segment.inputs { inputs.append(UnsafeRawPointer(try tensor(value, environment).pointer)) }
+        var states: [UnsafeMutableRawPointer] = []
+        for value in segment.states { states.append(try tensor(value, environment).pointer) }
+        var outputs: [UnsafeMutableRawPointer] = []
+        outputs.reserveCapacity(segment.outputs.count)
+        for (value, type) in segment.outputs {
+            var tensor: HostTensor?
+            if let position = results.firstIndex(of: value), position < destinations.count,
+                let destination = destinations[position]
+            {
+                try check(destination.type, type, position)
+                tensor = destination
+            }
+            let output = try tensor ?? HostTensor(allocating: type)
+            environment[value] = output
+            outputs.append(output.pointer)
+        }
+        try withExtendedLifetime(environment) { () throws(EngineError) in
+            try executable.run(ExecutionArguments(inputs: inputs, states: states, outputs: outputs))
+        }
+    }
+
+    private func tensor(_ value: Value, _ environment: [Value: HostTensor]) throws(EngineError) -> HostTensor {
+        if let tensor = environment[value] ?? function.compiled.constants[value] { return tensor }
+        throw .invalidGraph(
+            function: function.compiled.graph.name, op: "value", reason: "%\(value.index) was not computed")
+    }
+
+    private func check(_ given: TensorType, _ expected: TensorType, _ position: Int) throws(EngineError) {
+        guard given != expected else { return }
+        let names = function.compiled.graph.signature.resultNames
+        throw .invalidArgument(
+            function: function.compiled.graph.name,
+            argument: position < names.count ? names[position] : "result \(position)",
+            expected: expected.description, given: given.description)
+    }
+
+    /// The region's results: as they are where they were computed for this call alone, copied where they were not.
+    private func results(
+        of region: Region, _ environment: [Value: HostTensor], _ fresh: Set<Value>, destinations: [HostTensor?],
+        owned: Bool
+    ) throws(EngineError) -> [HostTensor] {
+        var results: [HostTensor] = []
+        results.reserveCapacity(region.results.count)
+        var taken: Set<Value> = []
+        for (position, value) in region.results.enumerated() {
+            let source = try tensor(value, environment)
+            let destination = position < destinations.count ? destinations[position] : nil
+            if let destination {
+                try check(destination.type, source.type, position)
+                if destination.pointer != source.pointer {
+                    destination.pointer.copyMemory(from: source.pointer, byteCount: source.byteCount)
+                }
+                results.append(destination)
+                continue
+            }
+            let isShared = owned && (!fresh.contains(value) || !taken.insert(value).inserted)
+            // A value that went to another result's destination is not this result's own.
+            let isLent = region.results.indices.contains { other in
+                other < destinations.count && region.results[other] == value && destinations[other] != nil
+            }
+            guard isShared || isLent else {
+                results.append(source)
+                continue
+            }
+            let copy = try HostTensor(allocating: source.type)
+            copy.pointer.copyMemory(from: source.pointer, byteCount: source.byteCount)
+            results.append(copy)
+        }
+        return results
+    }
+
+    // MARK: - Control flow
+
+    private func runControl(
+        _ op: Op, _ bodies: [RegionBinding], _ environment: inout [Value: HostTensor]
+    ) throws(EngineError) -> [HostTensor] {
+        switch op.kind {
+        case .if:
+            guard let condition = op.operands.first, bodies.count >= 1 else { throw malformed(op) }
+            let isTrue = try truth(tensor(condition, environment), op)
+            guard isTrue || bodies.count > 1 else { return [] }
+            return try run(bodies[isTrue ? 0 : 1], [], [], &environment, destinations: [], owned: false)
+        case .while:
+            guard bodies.count == 2 else { throw malformed(op) }
+            var carried: [HostTensor] = []
+            for operand in op.operands { carried.append(try tensor(operand, environment)) }
+            while true {
+                let tested = try run(
+                    bodies[0], carried, types(of: bodies[0], carried), &environment, destinations: [], owned: false)
+                guard let condition = tested.first else { throw malformed(op) }
+                let values = Array(tested.dropFirst())
+                guard try truth(condition, op) else { return values }
+                try Task.checkCancellationTyped()
+                carried = try run(
+                    bodies[1], values, types(of: bodies[1], values), &environment, destinations: [], owned: false)
+            }
+        default:
+            throw malformed(op)
+        }
+    }
+
+    private func types(of body: RegionBinding, _ arguments: [HostTensor]) -> [ValueType] {
+        zip(body.region.arguments, arguments).map { value, tensor in
+            if case .handle = function.compiled.graph[type: value] { .handle(tensor.type) } else { .tensor(tensor.type) }
+        }
+    }
+
+    private func truth(_ tensor: HostTensor, _ op: Op) throws(EngineError) -> Bool {
+        guard let values = tensor.integers(), values.count == 1 else {
+            throw .invalidValue(op: op.kind.rawValue, reason: "the condition is \(tensor.type), not one bool")
+        }
+        return values[0] != 0
+    }
+
+    private func malformed(_ op: Op) -> EngineError {
+        .invalidGraph(function: function.compiled.graph.name, op: op.kind.rawValue, reason: "its regions don't fit it")
+    }
+}
+
+extension Task where Success == Never, Failure == Never {
+    /// Ends a loop that nobody waits for any more.
+    fileprivate static func checkCancellationTyped() throws(EngineError) {
+        if Task.isCancelled { throw .cancelled }
+    }
+}
