@@ -67,3 +67,8 @@ extension Array {
         return try result.get()
     }
 }
+
+extension CPUDelegate {
+    /// The processor of this machine.
+    package static let shared = CPUDelegate()
+}

@@ -96,7 +96,8 @@ package final class FunctionExecutor: Sendable {
                 try check(destination.type, type, position)
                 tensor = destination
             }
-            let output = try tensor ?? HostTensor(allocating: type)
+            let output: HostTensor
+            if let tensor { output = tensor } else { output = try HostTensor(allocating: type) }
             environment[value] = output
             outputs.append(output.pointer)
         }
