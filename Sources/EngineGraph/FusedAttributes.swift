@@ -2,6 +2,8 @@
 package enum Activation: Hashable, Sendable {
     case none, relu, sigmoid, silu, tanh
     case gelu(GeluApproximation)
+    /// min(max(x, low), high).
+    case clamp(low: Float, high: Float)
 }
 
 /// `OpKind.matmul`: operands are x, y, then the bias and the residual where there are any.
