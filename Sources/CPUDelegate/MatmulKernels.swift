@@ -49,6 +49,10 @@ private func productKernel(_ request: KernelRequest) throws(EngineError) -> Kern
     product.ldc = shape.n
     product.c_stride = shape.m * shape.n
     product.epilogue.activation = attributes.activation.ckActivation
+    if let bounds = attributes.activation.bounds {
+        product.epilogue.clamps = true
+        (product.epilogue.low, product.epilogue.high) = bounds
+    }
     let biasIndex = attributes.hasBias ? 2 : nil
     let residualIndex = attributes.hasResidual ? (attributes.hasBias ? 3 : 2) : nil
     if residualIndex != nil {
@@ -56,9 +60,11 @@ private func productKernel(_ request: KernelRequest) throws(EngineError) -> Kern
         product.epilogue.residual_ld = shape.n
         product.epilogue.residual_stride = shape.m * shape.n
     }
-    var packed: PackedMatrix?
+    let packed: PackedMatrix?
     if let weight = request.constants[1], shape.yBatch == 1 {
         packed = try packedRight(weight, yType, shape, attributes, request)
+    } else {
+        packed = nil
     }
     let bias = try biasIndex.map { (index) throws(EngineError) in try BiasSource(request, index) }
 
@@ -69,7 +75,6 @@ private func productKernel(_ request: KernelRequest) throws(EngineError) -> Kern
     )
     let resultStep = shape.inner.count * shape.m * shape.n
     let template = GemmTemplate(product)
-    let name = request.op.kind.rawValue
     return Kernel(workspaceByteCount: bias?.workspaceByteCount ?? 0) { arguments throws(EngineError) in
         var product = template.value
         if let bias, let biasIndex { product.epilogue.bias = bias.pointer(arguments, biasIndex) }
@@ -86,7 +91,6 @@ private func productKernel(_ request: KernelRequest) throws(EngineError) -> Kern
             }
             guard ck_gemm_run(&product) else { throw .outOfMemory(unit: "cpu", byteCount: product.m * product.n * 4) }
         }
-        _ = name
     }
 }
 
@@ -121,7 +125,13 @@ extension Activation {
         case .gelu(.none): CK_ACT_GELU_ERF
         case .gelu(.tanh): CK_ACT_GELU_TANH
         case .gelu(.sigmoid): CK_ACT_GELU_SIGMOID
+        case .clamp: CK_ACT_NONE
         }
+    }
+
+    /// The bounds of a clamp.
+    var bounds: (low: Float, high: Float)? {
+        if case .clamp(let low, let high) = self { (low, high) } else { nil }
     }
 }
 

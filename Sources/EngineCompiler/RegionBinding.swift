@@ -222,7 +222,7 @@ package final class RegionBinding: Sendable {
                 builder.addOutput(result)
             }
         }
-        let part = builder.part
+        let part = Fusion.run(builder.part, host: function.host)
         let executable: (any Executable)? = part.ops.isEmpty ? nil : try function.delegate.load(part)
 
         var end = end

@@ -1,6 +1,7 @@
+import EngineCompiler
 import EngineDelegation
 import EngineGraph
-import EngineRuntime
+package import EngineRuntime
 
 /// A function of a model, loaded and ready to run.
 ///

@@ -33,11 +33,9 @@ public struct AIModel: Sendable {
         }
         do {
             let program = try AssetReader.readProgram(at: modelURL.path)
-            try Verifier.verify(program)
             try self.init(program: program, options: options)
         } catch EngineError.unsupportedVersion(let found, let supported) {
-            throw AssetError(
-                kind: .unsupportedVersion(found), debugMessage: "this engine reads versions up to \(supported)")
+            throw EngineError.unsupportedVersion(found: found, supported: supported)
         }
     }
 

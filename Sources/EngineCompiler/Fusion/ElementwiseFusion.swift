@@ -34,7 +34,9 @@ struct ElementwiseFusion {
     /// The program of an elementwise op: its own, or one of one instruction.
     private func program(of op: Op) -> ElementwiseProgram? {
         if case .elementwise(let program) = op.attributes { return program }
-        guard op.kind.info.isElementwise, op.results.count == 1 else { return nil }
+        let isElementwise =
+            !op.kind.info.category.isDisjoint(with: .elementwise) || op.kind == .where || op.kind == .broadcastingWhere
+        guard isElementwise, op.results.count == 1 else { return nil }
         var approximation = GeluApproximation.none
         if case .approximation(let given) = op.attributes { approximation = given }
         let types = op.operands.map { part[type: $0].elementType } + [part[type: op.results[0]].elementType]

@@ -9,8 +9,11 @@ struct EpilogueFusion {
     private var definitions: [Int?]
     private var useCounts: [Int]
 
-    init(_ part: Subgraph) {
+    private let host: any HostEvaluator
+
+    init(_ part: Subgraph, host: any HostEvaluator) {
         self.part = part
+        self.host = host
         definitions = part.types.map { _ in nil }
         useCounts = part.types.map { _ in 0 }
         for op in part.ops { for operand in op.operands { useCounts[operand.index] += 1 } }
@@ -42,8 +45,8 @@ struct EpilogueFusion {
 
     private func prologue(_ op: Op) -> Op? {
         switch op.kind {
-        case .batchMatmul, .broadcastingBatchMatmul: product(op)
-        case .conv2d, .conv3d: convolution(op)
+        case .batchMatmul, .broadcastingBatchMatmul: host.hasKernel(for: .matmul) ? product(op) : nil
+        case .conv2d, .conv3d: host.hasKernel(for: .convolution) ? convolution(op) : nil
         default: nil
         }
     }

@@ -1,26 +1,26 @@
 package import EngineDelegation
-package import EngineGraph
+import EngineGraph
 
 /// Joins ops of a part into patterns that one kernel computes: norms, attention, products and convolutions with what
 /// follows them, chains of elementwise ops.
 package enum Fusion {
     private static let patterns = NormPatterns.all + AttentionPatterns.all
 
-    package static func run(_ part: Subgraph) -> Subgraph {
+    package static func run(_ part: Subgraph, host: any HostEvaluator) -> Subgraph {
         var fused = part
-        applyPatterns(&fused)
-        var epilogues = EpilogueFusion(fused)
+        applyPatterns(&fused, host: host)
+        var epilogues = EpilogueFusion(fused, host: host)
         fused = epilogues.run()
         var chains = ElementwiseFusion(fused)
         return chains.run()
     }
 
-    private static func applyPatterns(_ part: inout Subgraph) {
+    private static func applyPatterns(_ part: inout Subgraph, host: any HostEvaluator) {
         let matcher = PatternMatcher(part)
         var isChanged = false
         for (index, op) in part.ops.enumerated() {
             for pattern in patterns where pattern.roots.contains(op.kind) {
-                guard let fused = pattern.fuse(op, matcher) else { continue }
+                guard let fused = pattern.fuse(op, matcher), host.hasKernel(for: fused.kind) else { continue }
                 part.ops[index] = fused
                 isChanged = true
                 break

@@ -1,5 +1,5 @@
-package import EngineDelegation
-package import EngineGraph
+import EngineDelegation
+import EngineGraph
 
 /// Looks at a part from the end of a pattern backwards: who defines a value, and who else reads it.
 struct PatternMatcher {
