@@ -13,6 +13,8 @@ package struct AssetFolder: Sendable {
     package static let programName = "main.mlirb"
     package static let hashName = "main.hash"
     package static let metadataName = "metadata.json"
+    /// What a compiler makes of a program has one of these extensions; the second is this engine's own.
+    package static let derivedExtensions: Set<String> = ["odix", "specialized"]
 
     package let path: String
 
@@ -25,6 +27,12 @@ package struct AssetFolder: Sendable {
         var status = stat()
         guard unsafe lstat(path(of: name), &status) == 0 else { return false }
         return status.st_mode & S_IFMT == S_IFREG
+    }
+
+    /// Whether the folder holds anything called `name`.
+    package func hasEntry(_ name: String) -> Bool {
+        var status = stat()
+        return unsafe lstat(path(of: name), &status) == 0
     }
 
     /// Maps the file `name`, which must not be empty.
@@ -62,12 +70,21 @@ package struct AssetFolder: Sendable {
         return bytes
     }
 
-    /// A descriptor of the regular file `name` and its size.
-    private func open(_ name: String) throws(EngineError) -> (descriptor: CInt, byteCount: Int) {
+    /// Checks that the folder can be opened.
+    package func check() throws(EngineError) { close(try openFolder()) }
+
+    /// A descriptor of the folder itself, which the caller closes.
+    func openFolder() throws(EngineError) -> CInt {
         let folder = Self.systemOpen(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else {
             throw EngineError.system(operation: "opening the asset", path: path, reason: systemReason(errno))
         }
+        return folder
+    }
+
+    /// A descriptor of the regular file `name` and its size.
+    private func open(_ name: String) throws(EngineError) -> (descriptor: CInt, byteCount: Int) {
+        let folder = try openFolder()
         defer { close(folder) }
         // Not following links keeps an asset from naming files outside of it; not blocking, a pipe from hanging us.
         let descriptor = unsafe openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)

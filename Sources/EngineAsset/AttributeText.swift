@@ -49,7 +49,7 @@ final class AttributeText {
         }
         let piece: String
         switch try reader.varint() {
-        case AttributeCode.string: piece = Self.quoted(try container.strings.string(&reader))
+        case AttributeCode.string: piece = JSON.quoted(try container.strings.string(&reader))
         case AttributeCode.integer:
             let (width, isUnsigned, value) = try reader.integerAttribute()
             if width == 1 {
@@ -62,7 +62,7 @@ final class AttributeText {
         case AttributeCode.array: return try writeArray(&reader, into: &text, depth: depth)
         case AttributeCode.dictionary: return try writeDictionary(&reader, into: &text, depth: depth)
         case AttributeCode.opaque: return try writeOpaque(&reader, into: &text, depth: depth)
-        case let code: piece = Self.quoted("attribute \(code)")
+        case let code: piece = JSON.quoted("attribute \(code)")
         }
         try append(piece, to: &text, reader)
     }
@@ -84,7 +84,7 @@ final class AttributeText {
             guard try entry.varint() == AttributeCode.opaque else {
                 throw entry.malformed("a dictionary's entry is no key with a value")
             }
-            try append(Self.quoted(container.strings.string(&entry)) + ":", to: &text, entry)
+            try append(JSON.quoted(container.strings.string(&entry)) + ":", to: &text, entry)
             guard try entry.varint() == 1 else { throw entry.malformed("a dictionary's key has not one value") }
             try write(reference(&entry), into: &text, depth: depth + 1)
         }
@@ -92,31 +92,12 @@ final class AttributeText {
     }
 
     private func writeOpaque(_ reader: inout ByteReader, into text: inout String, depth: Int) throws(EngineError) {
-        try append("{" + Self.quoted(container.strings.string(&reader)) + ":", to: &text, reader)
+        try append("{" + JSON.quoted(container.strings.string(&reader)) + ":", to: &text, reader)
         try writeArray(&reader, into: &text, depth: depth)
         try append("}", to: &text, reader)
     }
 
     private func reference(_ reader: inout ByteReader) throws(EngineError) -> Int {
         try reader.index(below: container.attributes.count, "attribute")
-    }
-
-    /// `text` as a JSON string.
-    private static func quoted(_ text: String) -> String {
-        var quoted = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": quoted += "\\\""
-            case "\\": quoted += "\\\\"
-            case "\n": quoted += "\\n"
-            case "\t": quoted += "\\t"
-            case "\r": quoted += "\\r"
-            case _ where scalar.value < 0x20:
-                let digits = String(scalar.value, radix: 16)
-                quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: quoted.unicodeScalars.append(scalar)
-            }
-        }
-        return quoted + "\""
     }
 }
