@@ -1,1 +1,6 @@
-@main enum Main { static func main() {} }
+import EngineCommand
+import Foundation
+
+@main enum Engine {
+    static func main() async { exit(await EngineCommand.main(Array(CommandLine.arguments.dropFirst()))) }
+}
