@@ -85,7 +85,7 @@ let package = Package(
         ),
         .testTarget(
             name: "EngineCommandTests",
-            dependencies: ["CoreAI", "EngineCommand"],
+            dependencies: ["CoreAI", "EngineCommand", "EngineGraph"],
             swiftSettings: settings
         ),
         .testTarget(

@@ -6,7 +6,7 @@ struct OptionSpec: Sendable {
     var isRepeatable: Bool
     var help: String
 
-    init(_ name: String, _ value: String? = nil, isRepeatable: Bool = false, _ help: String) {
+    init(_ name: String, _ value: String? = nil, isRepeatable: Bool = false, help: String) {
         self.name = name
         self.value = value
         self.isRepeatable = isRepeatable

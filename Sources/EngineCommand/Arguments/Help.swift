@@ -19,7 +19,10 @@ enum Help {
         var lines = [spec.summary, "", "usage: " + usage.filter { !$0.isEmpty }.joined(separator: " ")]
         if !spec.options.isEmpty {
             lines += ["", style.bold("options")]
-            let titles = spec.options.map { [$0.name, $0.value ?? ""].joined(separator: $0.value == nil ? "" : " ") } + ["--help"]
+            let titles =
+                spec.options.map { [$0.name, $0.value ?? ""].joined(separator: $0.value == nil ? "" : " ") } + [
+                    "--help"
+                ]
             let width = min(titles.map(\.count).max() ?? 0, 32)
             for (title, help) in zip(titles, spec.options.map { $0.help } + ["this text"]) {
                 lines += entry(title, help, width)

@@ -92,7 +92,8 @@ enum Numbers: Sendable, Equatable {
             let low = UInt16(bytes[bit / 8])
             // Widths of 3, 5, 6 and 7 bits cross byte borders.
             let high = bit % 8 + width > 8 ? UInt16(bytes[bit / 8 + 1]) << 8 : 0
-            return UInt8(truncatingIfNeeded: (low | high) >> UInt16(bit % 8)) & UInt8(truncatingIfNeeded: 1 << width - 1)
+            return UInt8(truncatingIfNeeded: (low | high) >> UInt16(bit % 8))
+                & UInt8(truncatingIfNeeded: 1 << width - 1)
         }
     }
 

@@ -46,7 +46,9 @@ enum ZipDirectory {
         var position = tailByteCount - endByteCount
         // The record is last but for a comment, whose length it tells.
         while position >= 0 {
-            if tail.uint32(position) == 0x0605_4B50, tail.uint16(position + 20) <= tailByteCount - position - endByteCount {
+            if tail.uint32(position) == 0x0605_4B50,
+                tail.uint16(position + 20) <= tailByteCount - position - endByteCount
+            {
                 break
             }
             position -= 1
@@ -120,7 +122,8 @@ enum ZipDirectory {
             defer { position = end }
             guard bytes.uint16(position) == 1 else { continue }
             var field = position + 4
-            for path in [\ZipEntry.byteCount, \.compressedByteCount, \.headerOffset] where entry[keyPath: path] == marker {
+            for path in [\ZipEntry.byteCount, \.compressedByteCount, \.headerOffset]
+            where entry[keyPath: path] == marker {
                 guard field + 8 <= end, let value = bytes.uint64(field) else {
                     throw .failure("\(file.path): '\(entry.name)' has a malformed zip64 field")
                 }
