@@ -77,7 +77,11 @@ let package = Package(
             dependencies: ["CPUDelegate", "CPUKernels", "EngineDelegation", "EngineGraph"],
             swiftSettings: settings
         ),
-        .testTarget(name: "CoreAITests", dependencies: ["CoreAI"], swiftSettings: settings),
+        .testTarget(
+            name: "CoreAITests",
+            dependencies: ["CoreAI", "EngineDelegation", "EngineGraph"],
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "EngineAssetTests",
             dependencies: ["EngineAsset", "EngineGraph"],
