@@ -18,7 +18,7 @@ import Testing
     static func fromFloats<T: FixedWidthInteger & KernelElement>(_ type: T.Type) throws {
         let floats = values.map(Float.init)
         let fromSingle: [T] = floats.map { saturated(Double($0)) }, fromDouble: [T] = values.map { saturated($0) }
-        try atEveryLevel { level in
+        try atEachLevel { level in
             let single = try apply(CK_EW_CAST, floats, result: T(), type: T.kernelType)
             #expect(single == fromSingle, "level \(level)")
             let double = try apply(CK_EW_CAST, values, result: T(), type: T.kernelType)
@@ -32,7 +32,7 @@ import Testing
             let got = try apply(CK_EW_CAST, values, result: T(), type: T.kernelType)
             #expect(got == values.map { T(truncatingIfNeeded: $0) }, "\(F.self) to \(T.self)")
         }
-        try atEveryLevel { _ in
+        try atEachLevel { _ in
             try check(Int8.self)
             try check(Int16.self)
             try check(Int32.self)
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test func boolsAndHalves() throws {
-        try atEveryLevel { _ in
+        try atEachLevel { _ in
             let bools = try apply(
                 CK_EW_CAST, [0, -0.0, Float.nan, .infinity, 0x1p-149, -3], result: UInt8(9), type: CK_BOOL)
             #expect(bools == [0, 0, 1, 1, 1, 1])
@@ -85,7 +85,7 @@ import Testing
     /// All 16-bit patterns out to float and back, and the ties between them.
     @Test func everyHalf() {
         let patterns = (0...UInt16.max).map { $0 }
-        atEveryLevel { level in
+        atEachLevel { level in
             for type in [CK_F16, CK_BF16] {
                 var floats = [Float](repeating: 0, count: patterns.count),
                     back = [UInt16](repeating: 0, count: patterns.count)

@@ -67,7 +67,7 @@ import Testing
     @Test(arguments: functions.indices) func unary(_ index: Int) throws {
         let function = Self.functions[index], samples = Self.samples
         let wanted = samples.map { function.reference(Double($0)) }
-        try atEveryLevel { level in
+        try atEachLevel { level in
             let got = try apply(function.op, samples, result: Float(0), type: CK_F32)
             for (i, x) in samples.enumerated() {
                 let near = abs(wanted[i]) < function.floor && abs(Double(got[i]) - wanted[i]) < function.floor * 1e-4
@@ -92,7 +92,7 @@ import Testing
             CK_EW_ROUND, CK_EW_CEIL, CK_EW_TRUNC, CK_EW_SQRT, CK_EW_SIN, CK_EW_TAN, CK_EW_TANH, CK_EW_ERF, CK_EW_SINH,
             CK_EW_GELU, CK_EW_SILU,
         ]
-        try atEveryLevel { _ in
+        try atEachLevel { _ in
             for op in odd {
                 let got = try apply(op, [Float](repeating: -0.0, count: 17), result: Float(1), type: CK_F32)
                 #expect(got.allSatisfy { $0 == 0 && $0.sign == .minus }, "op \(op.rawValue)")
@@ -123,7 +123,7 @@ import Testing
             a.append(Float.random(in: 0.001...50, using: &random))
             b.append(Float.random(in: -30...30, using: &random))
         }
-        try atEveryLevel { level in
+        try atEachLevel { level in
             let got = try apply(pair.op, a, b, result: Float(0), type: CK_F32)
             for i in a.indices {
                 let want = pair.reference(Double(a[i]), Double(b[i]))
@@ -141,7 +141,7 @@ import Testing
             (CK_EW_GREATER, [0, 1, 0, 0, 0, 0]), (CK_EW_GREATER_EQUAL, [0, 1, 0, 0, 0, 1]),
             (CK_EW_LESS, [1, 0, 0, 0, 0, 0]), (CK_EW_LESS_EQUAL, [1, 0, 0, 0, 0, 1]),
         ]
-        try atEveryLevel { _ in
+        try atEachLevel { _ in
             for (op, want) in wanted {
                 let single = try apply(op, a, b, result: UInt8(9), type: CK_BOOL)
                 let double = try apply(op, a.map(Double.init), b.map(Double.init), result: UInt8(9), type: CK_BOOL)

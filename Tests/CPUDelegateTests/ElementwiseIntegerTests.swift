@@ -49,7 +49,7 @@ import Testing
         // More than 2^24, which floats would round.
         if T.bitWidth >= 32 { values += [16_777_217, 16_777_219] }
         let a = values.flatMap { x in values.map { _ in x } }, b = values.flatMap { _ in values }
-        try atEveryLevel { level in
+        try atEachLevel { level in
             for op in ops {
                 let got = try apply(op, a, b, result: T(), type: T.kernelType)
                 let want = zip(a, b).map { reference(op, $0, $1) }
@@ -83,7 +83,7 @@ import Testing
             (CK_EW_XOR, [0, 1, 1, 0]), (CK_EW_NOT_EQUAL, [0, 1, 1, 0]), (CK_EW_EQUAL, [1, 0, 0, 1]),
             (CK_EW_NOT, [1, 1, 0, 0]), (CK_EW_GREATER, [0, 0, 1, 0]), (CK_EW_LESS, [0, 1, 0, 0]),
         ]
-        try atEveryLevel { _ in
+        try atEachLevel { _ in
             for (op, want) in wanted {
                 let got = try apply(op, a, b, result: UInt8(9), type: CK_BOOL, input: CK_BOOL)
                 #expect(got == want, "op \(op.rawValue)")

@@ -22,7 +22,7 @@ import Testing
                 inputs: [CK_F32, CK_I16],
                 [instruction(CK_EW_CAST, CK_I16, 1, to: CK_F32), instruction(CK_EW_SUB, CK_F32, 0, 2)],
                 outputs: [ck_ew_output(value: 3, type: CK_F32)]))
-        atEveryLevel { level in
+        atEachLevel { level in
             for shape in shapes {
                 let count = shape.reduce(1, *)
                 let a = (0..<count).map { Float($0) }, b = (0..<count).map { Int16($0 % 311 - 100) }
@@ -75,7 +75,7 @@ import Testing
             return (bits, values)
         }
         let x = halves(rows * columns), scale = halves(rows * columns), bias = halves(rows)
-        try atEveryLevel { level in
+        try atEachLevel { level in
             var out = [UInt16](repeating: 0, count: rows * columns),
                 flags = [UInt8](repeating: 9, count: rows * columns)
             let ran = x.bits.withUnsafeBytes { x in
@@ -113,7 +113,7 @@ import Testing
             ElementwiseProgram(
                 inputs: [CK_I32], [instruction(CK_EW_ADD, CK_I32, 0, 0), instruction(CK_EW_MUL, CK_I32, 0, 0)],
                 outputs: [ck_ew_output(value: 1, type: CK_I32), ck_ew_output(value: 2, type: CK_I32)]))
-        atEveryLevel { _ in
+        atEachLevel { _ in
             var x = (0..<100_000).map { Int32($0 % 1000) }, square = x
             let ran = x.withUnsafeMutableBytes { x in
                 square.withUnsafeMutableBytes { square in

@@ -2,7 +2,7 @@ import CPUKernels
 import Testing
 
 /// Swift's side of an element type, for the tests of kernels.
-protocol KernelElement: Comparable {
+protocol KernelElement: BitwiseCopyable, Comparable {
     static var kernelType: ck_type { get }
     init()
 }

@@ -18,11 +18,21 @@
 #include "../elementwise/integers.h"
 #include "../elementwise/kernels_cast.h"
 #include "../elementwise/table.h"
+#include "../reduce/float_rows.h"
+#include "../reduce/plain.h"
 
 const ck_vector_kernels CK_NAME(ck_vector_kernels) = {
     .elementwise = elementwise_kernel,
     .widen = widen,
     .narrow = narrow,
+    .float_row = float_row,
+    .float_column = float_column,
+    .plain_row = plain_row,
+    .plain_column = plain_column,
+    .float_arg_row = float_arg_row,
+    .float_arg_column = float_arg_column,
+    .plain_arg_row = plain_arg_row,
+    .plain_arg_column = plain_arg_column,
 };
 
 #include "end.h"
