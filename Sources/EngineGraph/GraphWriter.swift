@@ -123,6 +123,12 @@ struct GraphWriter {
         case .kernel(let name, let source):
             output.write(" \(Printer.quoted(name)) <\(source.utf8.count) bytes of source>")
         case .delegate(let identifier): output.write(" \(Printer.quoted(identifier))")
+        case .elementwise(let program):
+            output.write(" <\(program.instructions.map { $0.kind.rawValue }.joined(separator: ", "))>")
+        case .matmul(let attributes): output.write(" <\(attributes.activation)>")
+        case .convolution(let attributes): output.write(" <\(attributes.activation), padding \(attributes.padding)>")
+        case .norm(let attributes): output.write(" <\(attributes.axisCount) axes, epsilon \(attributes.epsilon)>")
+        case .attention(let attributes): output.write(" <scale \(attributes.scale)>")
         }
     }
 
