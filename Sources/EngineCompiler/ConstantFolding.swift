@@ -8,19 +8,43 @@ package enum ConstantFolding {
     private static let byteLimit = 1 << 20
 
     package static func run(_ compiled: inout CompiledGraph, host: any HostEvaluator) throws(EngineError) {
-        compiled.graph.body.ops = try folded(compiled.graph.body.ops, &compiled, host: host)
+        let weights = productOperands(compiled.graph.body.ops)
+        compiled.graph.body.ops = try folded(compiled.graph.body.ops, &compiled, weights, host: host)
+    }
+
+    /// The values that only products read. A product reads a transposed weight as it is stored: transposing it here
+    /// would cost a copy of it.
+    private static func productOperands(_ ops: [Op]) -> Set<Value> {
+        var products: Set<Value> = []
+        var others: Set<Value> = []
+        func visit(_ ops: [Op]) {
+            for op in ops {
+                switch op.kind {
+                case .batchMatmul, .broadcastingBatchMatmul: products.formUnion(op.operands)
+                default: others.formUnion(op.operands)
+                }
+                for region in op.regions {
+                    visit(region.ops)
+                    others.formUnion(region.results)
+                }
+            }
+        }
+        visit(ops)
+        return products.subtracting(others)
     }
 
     private static func folded(
-        _ ops: [Op], _ compiled: inout CompiledGraph, host: any HostEvaluator
+        _ ops: [Op], _ compiled: inout CompiledGraph, _ weights: Set<Value>, host: any HostEvaluator
     ) throws(EngineError) -> [Op] {
         var kept: [Op] = []
         kept.reserveCapacity(ops.count)
         for var op in ops {
             for index in op.regions.indices {
-                op.regions[index].ops = try folded(op.regions[index].ops, &compiled, host: host)
+                op.regions[index].ops = try folded(op.regions[index].ops, &compiled, weights, host: host)
             }
-            guard let results = try results(of: op, compiled, host: host) else {
+            guard !isTransposedWeight(op, compiled, weights),
+                let results = try results(of: op, compiled, host: host)
+            else {
                 kept.append(op)
                 continue
             }
@@ -30,6 +54,14 @@ package enum ConstantFolding {
             }
         }
         return kept
+    }
+
+    private static func isTransposedWeight(_ op: Op, _ compiled: CompiledGraph, _ weights: Set<Value>) -> Bool {
+        guard op.kind == .transpose, weights.contains(op.results[0]),
+            let permutation = compiled.constants[op.operands[1]]?.integers(), permutation.count >= 2
+        else { return false }
+        let rank = permutation.count
+        return permutation == Array(0..<(rank - 2)) + [rank - 1, rank - 2]
     }
 
     /// The results of `op`, where they are constant and worth keeping.

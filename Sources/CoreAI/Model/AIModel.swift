@@ -33,9 +33,10 @@ public struct AIModel: Sendable {
         }
         do {
             let program = try AssetReader.readProgram(at: modelURL.path)
+            try Verifier.verify(program)
             try self.init(program: program, options: options)
-        } catch EngineError.unsupportedVersion(let found, let supported) {
-            throw EngineError.unsupportedVersion(found: found, supported: supported)
+        } catch let error as EngineError {
+            throw error.publicError
         }
     }
 
