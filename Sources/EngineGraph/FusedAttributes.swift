@@ -97,14 +97,3 @@ package struct ElementwiseProgram: Hashable, Sendable {
         index < inputTypes.count ? inputTypes[index] : instructions[index - inputTypes.count].resultType
     }
 }
-
-extension ElementwiseProgram: CustomStringConvertible {
-    /// The ops in order: `%2 = add(%0, %1); %3 = exp(%2)`.
-    package var description: String {
-        instructions.enumerated().map { index, instruction in
-            let operands = instruction.operands.map { "%\($0)" }.joined(separator: ", ")
-            return "%\(inputTypes.count + index) = \(instruction.kind.rawValue)(\(operands))"
-        }
-        .joined(separator: "; ")
-    }
-}
