@@ -150,10 +150,13 @@ def measure(case, peers, rounds, seconds):
         order = peers if number % 2 == 0 else peers[::-1]
         for peer in order:
             samples[peer.name].append(peer.time(case, seconds))
-    return {
-        name: {key: statistics.median(row[key] for row in rows) for key in rows[0] if rows[0][key] is not None}
-        for name, rows in samples.items()
-    }
+    return {name: summarize(rows) for name, rows in samples.items()}
+
+
+def summarize(rows):
+    """The median over the rounds of every number, but the least of `min`."""
+    known = [key for key, value in rows[0].items() if value is not None]
+    return {key: (min if key == "min" else statistics.median)(row[key] for row in rows) for key in known}
 
 
 def ratio(results, above, below):
