@@ -26,6 +26,15 @@ typedef struct {
     void (*plain_arg_row)(bool greatest, ck_type type, void *best, size_t *index, const void *a, size_t n);
     void (*plain_arg_column)(
         bool greatest, ck_type type, void *best, uint32_t *index, const void *a, size_t n, uint32_t row);
+    /// e^(x − greatest) of at most a few thousand, and their sum; x = greatest gives 1.
+    float (*exp_row)(float *d, const float *a, size_t n, float greatest);
+    /// The same for a row of columns, each added to its own sum.
+    void (*exp_columns)(float *d, const float *a, const float *greatest, float *sums, size_t n);
+    void (*scale_row)(float *d, const float *a, size_t n, float factor);
+    /// (x − mean) · scale · weight + bias; without either (NULL), + offset.
+    void (*norm_row)(
+        float *d, const float *a, size_t n, float mean, float scale, float offset, const float *weight,
+        const float *bias);
 } ck_vector_kernels;
 
 extern const ck_vector_kernels ck_vector_kernels_portable;

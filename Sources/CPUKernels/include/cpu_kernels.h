@@ -3,5 +3,7 @@
 #include "ck_types.h"
 #include "elementwise.h"
 #include "gemm.h"
+#include "norm.h"
 #include "reduce.h"
+#include "softmax.h"
 #include "thread_pool.h"

@@ -20,6 +20,7 @@
 #include "../elementwise/table.h"
 #include "../reduce/float_rows.h"
 #include "../reduce/plain.h"
+#include "../normalize/rows.h"
 
 const ck_vector_kernels CK_NAME(ck_vector_kernels) = {
     .elementwise = elementwise_kernel,
@@ -33,6 +34,10 @@ const ck_vector_kernels CK_NAME(ck_vector_kernels) = {
     .float_arg_column = float_arg_column,
     .plain_arg_row = plain_arg_row,
     .plain_arg_column = plain_arg_column,
+    .exp_row = exp_row,
+    .exp_columns = exp_columns,
+    .scale_row = scale_row,
+    .norm_row = norm_row,
 };
 
 #include "end.h"
