@@ -7,7 +7,7 @@ enum KernelTable {
 
     static let rows: [OpKind: Factory] = {
         var rows: [OpKind: Factory] = [:]
-        for family in [movementKernels, elementwiseKernels, matmulKernels] {
+        for family in [movementKernels, elementwiseKernels, matmulKernels, reductionKernels, weightKernels] {
             rows.merge(family) { _, latest in latest }
         }
         return rows

@@ -32,10 +32,13 @@ package struct TensorType: Hashable, Sendable {
         return count
     }
 
-    /// The bytes of a contiguous tensor of this type; nil where they are not known or overflow.
+    /// The bytes of a contiguous tensor of this type; nil where they are not known or overflow. A bitmask tensor has
+    /// its mask, one bit an element, behind its elements.
     package var byteCount: Int? {
-        guard let elementCount else { return nil }
-        return elementType.byteCount(of: elementCount)
+        guard let elementCount, let elements = elementType.byteCount(of: elementCount) else { return nil }
+        guard case .bitmaskSparse = encoding else { return elements }
+        let (total, overflow) = elements.addingReportingOverflow((elementCount + 7) / 8)
+        return overflow ? nil : total
     }
 
     /// Whether a tensor of type `other` may stand where this type is declared: same element type and rank, and every

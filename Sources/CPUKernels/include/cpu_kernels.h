@@ -7,3 +7,4 @@
 #include "reduce.h"
 #include "softmax.h"
 #include "thread_pool.h"
+#include "weights.h"
