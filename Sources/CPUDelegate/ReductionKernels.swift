@@ -151,16 +151,17 @@ struct Combiner {
 
     /// The reduction that combines all elements of this type so; nil where there is none, or where order matters.
     func reduction(of type: ElementType) -> ck_reduce_op? {
+        let reduction: ck_reduce_op
         switch op {
-        case CK_EW_ADD: CK_REDUCE_SUM
-        case CK_EW_MUL: CK_REDUCE_PRODUCT
-        case CK_EW_MAXIMUM: CK_REDUCE_MAX
-        case CK_EW_MINIMUM: CK_REDUCE_MIN
-        case CK_EW_AND: type == .bool ? CK_REDUCE_ALL : nil
-        case CK_EW_OR: type == .bool ? CK_REDUCE_ANY : nil
-        default: nil
+        case CK_EW_ADD: reduction = CK_REDUCE_SUM
+        case CK_EW_MUL: reduction = CK_REDUCE_PRODUCT
+        case CK_EW_MAXIMUM: reduction = CK_REDUCE_MAX
+        case CK_EW_MINIMUM: reduction = CK_REDUCE_MIN
+        case CK_EW_AND where type == .bool: reduction = CK_REDUCE_ALL
+        case CK_EW_OR where type == .bool: reduction = CK_REDUCE_ANY
+        default: return nil
         }
-        .map { type == .bool ? $0.forBools : $0 }
+        return type == .bool ? reduction.forBools : reduction
     }
 }
 
