@@ -7,7 +7,10 @@ enum KernelTable {
 
     static let rows: [OpKind: Factory] = {
         var rows: [OpKind: Factory] = [:]
-        for family in [movementKernels, elementwiseKernels, matmulKernels, reductionKernels, weightKernels] {
+        for family in [
+            elementwiseKernels, matmulKernels, movementKernels, normalizationKernels, reductionKernels, shapeKernels,
+            weightKernels,
+        ] {
             rows.merge(family) { _, latest in latest }
         }
         return rows

@@ -12,21 +12,9 @@ let reductionKernels: [OpKind: KernelTable.Factory] = [
 
 /// The dimensions that operand 1 names, as bits.
 private func axisMask(_ request: KernelRequest, _ operand: Int) throws(EngineError) -> UInt32 {
-    let rank = request.operands[0].rank
-    var mask: UInt32 = 0
-    for axis in try request.integers(operand, "axes") {
-        mask |= 1 << UInt32(try axisIndex(axis, rank, request))
-    }
-    return mask
-}
-
-/// `axis` counted from the front.
-func axisIndex(_ axis: Int, _ rank: Int, _ request: KernelRequest) throws(EngineError) -> Int {
-    let index = axis < 0 ? axis + rank : axis
-    guard (0..<rank).contains(index) else {
-        throw .invalidValue(op: request.op.kind.rawValue, reason: "axis \(axis) of a tensor of rank \(rank)")
-    }
-    return index
+    let axes = try ShapeMath(request.op.kind).axes(
+        try request.integers(operand, "axes"), rank: request.operands[0].rank)
+    return axes.reduce(0) { $0 | 1 << UInt32($1) }
 }
 
 private func namedKernel(_ op: ck_reduce_op) -> KernelTable.Factory {
@@ -78,7 +66,7 @@ struct AxisLayout: Sendable {
 
 private func argmaxKernel(_ request: KernelRequest) throws(EngineError) -> Kernel {
     let type = try request.operands[0].elementType.ckType(request)
-    let axis = try axisIndex(try request.integer(1, "axis"), request.operands[0].rank, request)
+    let axis = try ShapeMath(request.op.kind).axis(try request.integer(1, "axis"), rank: request.operands[0].rank)
     let layout = AxisLayout(request.operands[0].shape, axis: axis)
     return Kernel { arguments throws(EngineError) in
         guard
@@ -210,7 +198,7 @@ private func generalCombinerKernel(_ body: Graph, _ request: KernelRequest) thro
     guard size > 0 else { throw request.declined("elements of type \(request.operands[0].elementType.dialectName)") }
     let slice = try SliceBody(body, shape: request.results[0].shape, request)
     let sliceByteCount = request.results[0].byteCount ?? 0
-    let strides = rowMajorStrides(shape)
+    let strides = try ShapeMath(.reduce).rowMajorStrides(shape)
     let reduced = (0..<rank).filter { mask & (1 << UInt32($0)) != 0 }
     let kept = (0..<rank).filter { mask & (1 << UInt32($0)) == 0 }
     let starts = offsets(reduced.map { shape[$0] }, reduced.map { strides[$0] })
@@ -243,15 +231,6 @@ private func offsets(_ extents: [Int], _ strides: [Int]) -> [Int] {
     return all
 }
 
-/// The strides of a dense row-major tensor, in elements.
-func rowMajorStrides(_ shape: [Int]) -> [Int] {
-    var strides = Array(repeating: 1, count: shape.count)
-    for dimension in stride(from: shape.count - 2, through: 0, by: -1) {
-        strides[dimension] = strides[dimension + 1] * shape[dimension + 1]
-    }
-    return strides
-}
-
 // MARK: - Index reductions
 
 private func indexKernel(_ request: KernelRequest) throws(EngineError) -> Kernel {
@@ -260,7 +239,7 @@ private func indexKernel(_ request: KernelRequest) throws(EngineError) -> Kernel
     guard request.results[0].elementType.bitWidth == 32 else {
         throw request.declined("indices of type \(request.results[0].elementType.dialectName)")
     }
-    let axis = try axisIndex(try request.integer(1, "axis"), request.operands[0].rank, request)
+    let axis = try ShapeMath(request.op.kind).axis(try request.integer(1, "axis"), rank: request.operands[0].rank)
     let layout = AxisLayout(request.operands[0].shape, axis: axis)
     guard let isGreatest = greatestWins(body) else { return try generalIndexKernel(body, layout, request) }
     return Kernel { arguments throws(EngineError) in

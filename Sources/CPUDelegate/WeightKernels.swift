@@ -63,7 +63,7 @@ private func shiftScaleKernel(_ request: KernelRequest) throws(EngineError) -> K
     let blockCount = blocks.reduce(1, *)
     let row = shape[shape.count - 1]
     let rowCount = shape.dropLast().reduce(1, *)
-    let blockStrides = rowMajorStrides(blocks)
+    let blockStrides = try ShapeMath(request.op.kind).rowMajorStrides(blocks)
     let blockWidth = row / max(blocks[blocks.count - 1], 1)
     let parameters = blockCount * MemoryLayout<Float>.size
     return Kernel(workspaceByteCount: 3 * parameters + 2 * row * MemoryLayout<Float>.size) {
@@ -132,8 +132,12 @@ private struct TableLookup: Sendable {
     private let axis: Int
     private let indexBits: Int32
     private let elementSize: Int
+    /// The strides of the blocks, and of the result.
+    private let strides: [Int]
+    private let target: [Int]
 
     init(_ request: KernelRequest) throws(EngineError) {
+        let math = ShapeMath(request.op.kind)
         shape = request.operands[0].shape
         let table = request.operands[1].shape
         let rank = shape.count
@@ -146,7 +150,11 @@ private struct TableLookup: Sendable {
         entryCount = table[rank]
         vector = table[rank + 1]
         count = shape.reduce(1, *)
-        axis = try axisIndex(try request.integer(2, "axis"), max(rank, 1), request)
+        axis = try math.axis(try request.integer(2, "axis"), rank: max(rank, 1))
+        strides = try math.rowMajorStrides(blocks)
+        var expanded = shape
+        if !expanded.isEmpty { expanded[axis] *= vector }
+        target = try math.rowMajorStrides(expanded)
         guard entryCount == 1 << Int(indexBits), zip(shape, blocks).allSatisfy({ $1 > 0 && $0 % $1 == 0 }) else {
             throw .invalidValue(
                 op: request.op.kind.rawValue, reason: "a table \(table) for indices \(request.operands[0])")
@@ -158,10 +166,6 @@ private struct TableLookup: Sendable {
     ) {
         let indices = arguments.workspace.assumingMemoryBound(to: UInt8.self)
         ck_unpack_u8(indexBits, arguments.operand(0), 0, count, indices)
-        let strides = rowMajorStrides(blocks)
-        var expanded = shape
-        if !expanded.isEmpty { expanded[axis] *= vector }
-        let target = rowMajorStrides(expanded)
         for element in 0..<count {
             if let mask, mask.source[element / 8] >> UInt8(element % 8) & 1 == 0 { continue }
             var block = 0

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "ck_types.h"
+#include "copy.h"
 #include "elementwise.h"
 #include "gemm.h"
 #include "norm.h"
