@@ -136,7 +136,7 @@ struct GraphVerifier {
         guard info.regionCount.contains(op.regions.count) else {
             throw failure(name, "\(op.regions.count) regions, expected \(info.regionCount)")
         }
-        guard info.bodyCount.contains(op.bodies.count), op.kind != .named || op.bodies.count == 1 else {
+        guard info.bodyCount.contains(op.bodies.count) else {
             throw failure(name, "\(op.bodies.count) bodies, expected \(info.bodyCount)")
         }
         if let reason = op.attributeFailure { throw failure(name, reason) }
