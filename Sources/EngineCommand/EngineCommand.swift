@@ -6,7 +6,7 @@ import Foundation
 package enum EngineCommand {
     package static let version = "0.1.0"
 
-    private static let subcommands: [any (Subcommand & Sendable).Type] = []
+    private static let subcommands: [any (Subcommand & Sendable).Type] = [InspectCommand.self, RunCommand.self]
 
     /// Runs the command line `arguments` (without the program's name) on the process's streams, and returns the status
     /// to exit with: 0 success, 1 failure, 2 a command line that makes no sense.

@@ -1,8 +1,8 @@
-internal import EngineGraph
+package import EngineGraph
 internal import Foundation
 
 extension AIModelAsset.Summary {
-    init(_ program: Program, includingStatistics: Bool) {
+    package init(_ program: Program, includingStatistics: Bool) {
         functions = program.functions.map { AIModelAsset.FunctionDescriptor($0) }
         guard includingStatistics else { return }
         var statistics = ProgramStatistics()

@@ -1,0 +1,172 @@
+import CoreAI
+import EngineAsset
+import EngineGraph
+import Foundation
+
+/// What `engine inspect` tells about an asset.
+struct AssetReport: Encodable {
+    struct Value: Encodable {
+        var name: String
+        var type: String
+    }
+
+    struct Function: Encodable {
+        var name: String
+        var inputs: [Value]
+        var states: [Value]
+        var outputs: [Value]
+    }
+
+    struct Count: Encodable {
+        var name: String
+        var count: Int
+    }
+
+    struct Statistics: Encodable {
+        var operationDistribution: [Count]
+        var storageTypes: [Count]
+        var computeTypes: [String]
+    }
+
+    var path: String
+    var functions: [Function]
+    var assetVersion: String?
+    var producer: String?
+    /// The date of the op set that the program needs, such as 20260409.
+    var programVersion: Int?
+    var programByteCount: Int
+    var author: String?
+    var license: String?
+    var description: String?
+    var creationDate: String?
+    var metadata: [String: MetadataValue]
+    var statistics: Statistics?
+    /// Whether the program's hash was checked, and is right.
+    var isHashVerified: Bool?
+
+    init(_ path: String, program: Program, includingStatistics: Bool) throws {
+        let url = URL(fileURLWithPath: path)
+        let metadata = try AIModelAsset(contentsOf: url).metadata
+        let summary = AIModelAsset.Summary(program, includingStatistics: includingStatistics)
+        self.path = path
+        functions = summary.functions.map { function in
+            Function(
+                name: function.name, inputs: function.inputs.map { Value(name: $0.name, type: $0.typeName) },
+                states: function.states.map { Value(name: $0.name, type: $0.typeName) },
+                outputs: function.outputs.map { Value(name: $0.name, type: $0.typeName) })
+        }
+        let versions = Versions(in: AssetFolder(path: path))
+        assetVersion = versions.assetVersion
+        producer = versions.producer
+        programVersion = program.version
+        let file = url.appendingPathComponent(AssetFolder.programName)
+        programByteCount = try file.resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0
+        author = Self.text(metadata.author)
+        license = Self.text(metadata.license)
+        description = Self.text(metadata.description)
+        creationDate = metadata.creationDate?.formatted(.iso8601)
+        self.metadata = metadata.creatorDefinedMetadata.mapValues(MetadataValue.init)
+        if includingStatistics {
+            statistics = Statistics(
+                operationDistribution: summary.operationDistribution.map { Count(name: $0.operationName, count: $0.count) },
+                storageTypes: summary.storageTypes.map { Count(name: $0.typeName, count: $0.count) },
+                computeTypes: summary.computeTypes)
+        }
+    }
+
+    private static func text(_ text: String) -> String? { text.isEmpty ? nil : text }
+}
+
+/// The two fields of the metadata that the API does not show.
+private struct Versions: Decodable {
+    var assetVersion: String?
+    var producer: String?
+
+    init(in folder: AssetFolder) {
+        guard let bytes = try? folder.contents(of: AssetFolder.metadataName, limit: 1 << 24),
+            let decoded = try? JSONDecoder().decode(Versions.self, from: Data(bytes))
+        else { return }
+        self = decoded
+    }
+}
+
+/// A value that the asset's creator defined, for JSON.
+struct MetadataValue: Encodable {
+    let value: AIModelAsset.Metadata.CreatorDefinedValue
+
+    init(_ value: AIModelAsset.Metadata.CreatorDefinedValue) { self.value = value }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch value {
+        case .string(let value): try container.encode(value)
+        case .integer(let value): try container.encode(value)
+        case .number(let value): try container.encode(value)
+        case .bool(let value): try container.encode(value)
+        case .array(let values): try container.encode(values.map(MetadataValue.init))
+        case .dictionary(let values): try container.encode(values.mapValues(MetadataValue.init))
+        }
+    }
+}
+
+extension AssetReport {
+    /// The report for a person.
+    func lines(_ style: Style) -> [String] {
+        var lines = [style.bold(URL(fileURLWithPath: path).lastPathComponent)]
+        func add(_ title: String, _ text: String?) {
+            guard let text else { return }
+            lines.append("  \(padded(title, 12)) \(text)")
+        }
+        add("producer", producer)
+        add("version", versionText)
+        add("program", ByteCount.text(programByteCount))
+        add("author", author)
+        add("license", license)
+        add("description", description)
+        add("created", creationDate)
+        for (key, value) in metadata.sorted(by: { $0.key < $1.key }) { add(key, value.value.description) }
+        if isHashVerified == true { add("hash", style.green("matches the program")) }
+
+        let groups = functions.map { [("input", $0.inputs), ("state", $0.states), ("output", $0.outputs)] }
+        let width = groups.joined().flatMap { $0.1.map(\.name.count) }.max() ?? 0
+        for (function, groups) in zip(functions, groups) {
+            lines += ["", "function \(style.bold(function.name))"]
+            for (kind, values) in groups {
+                lines += values.map { "  \(padded(kind, 7)) \(padded($0.name, min(width, 40)))  \($0.type)" }
+            }
+        }
+        if functions.isEmpty { lines += ["", "no functions"] }
+        if let statistics { lines += statistics.lines(style) }
+        return lines
+    }
+
+    private var versionText: String? {
+        let parts = [assetVersion.map { "asset \($0)" }, programVersion.map { "program \($0)" }].compactMap(\.self)
+        return parts.isEmpty ? nil : parts.joined(separator: ", ")
+    }
+}
+
+extension AssetReport.Statistics {
+    fileprivate func lines(_ style: Style) -> [String] {
+        var lines = ["", style.bold("operations") + " (decompositions included)"]
+        lines += operationDistribution.map { "  \(leftPadded(String($0.count), 9))  \($0.name)" }
+        lines += ["", style.bold("stored elements")]
+        lines += storageTypes.map { "  \(leftPadded(String($0.count), 12))  \($0.name)" }
+        lines += ["", style.bold("compute types"), "  " + computeTypes.joined(separator: ", ")]
+        return lines
+    }
+}
+
+/// Sizes for a person.
+enum ByteCount {
+    static func text(_ count: Int) -> String {
+        let units = ["bytes", "KiB", "MiB", "GiB", "TiB"]
+        var value = Double(count)
+        var unit = 0
+        while value >= 1024, unit < units.count - 1 {
+            value /= 1024
+            unit += 1
+        }
+        return unit == 0 ? "\(count) bytes" : String(format: "%.1f %@ (%ld bytes)", value, units[unit], count)
+    }
+}
