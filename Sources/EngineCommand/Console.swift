@@ -7,17 +7,21 @@ final class Console: Sendable {
     let errorStyle: Style
     /// Whether somebody watches the remarks, so that progress is worth showing.
     let showsProgress: Bool
+    /// The engine's own program, for subcommands that run parts of themselves in other processes; nil in a test.
+    let executable: String?
     private let writeOut: @Sendable (String) -> Void
     private let writeError: @Sendable (String) -> Void
     private let progressWidth = Mutex(0)
 
     init(
         style: Style = Style(isOn: false), errorStyle: Style = Style(isOn: false), showsProgress: Bool = false,
-        out: @escaping @Sendable (String) -> Void, error: @escaping @Sendable (String) -> Void
+        executable: String? = nil, out: @escaping @Sendable (String) -> Void,
+        error: @escaping @Sendable (String) -> Void
     ) {
         self.style = style
         self.errorStyle = errorStyle
         self.showsProgress = showsProgress
+        self.executable = executable
         self.writeOut = out
         self.writeError = error
     }
@@ -29,6 +33,7 @@ final class Console: Sendable {
         return Console(
             style: Style(isOn: mayColour && isatty(STDOUT_FILENO) == 1),
             errorStyle: Style(isOn: mayColour && errorIsTerminal), showsProgress: errorIsTerminal,
+            executable: "/proc/self/exe",
             out: { StandardStream.write($0, STDOUT_FILENO) }, error: { StandardStream.write($0, STDERR_FILENO) })
     }
 

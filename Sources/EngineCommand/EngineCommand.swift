@@ -6,7 +6,9 @@ import Foundation
 package enum EngineCommand {
     package static let version = "0.1.0"
 
-    private static let subcommands: [any (Subcommand & Sendable).Type] = [InspectCommand.self, RunCommand.self]
+    private static let subcommands: [any (Subcommand & Sendable).Type] = [
+        InspectCommand.self, RunCommand.self, VerifyCommand.self,
+    ]
 
     /// Runs the command line `arguments` (without the program's name) on the process's streams, and returns the status
     /// to exit with: 0 success, 1 failure, 2 a command line that makes no sense.
@@ -28,6 +30,8 @@ package enum EngineCommand {
             return 2
         }
         switch name {
+        // Not for people, and not in the help: `engine verify` starts it.
+        case VerifyWorker.name: return await VerifyWorker.run(Array(arguments.dropFirst()))
         case "--version":
             console.out("engine \(version)")
             return 0

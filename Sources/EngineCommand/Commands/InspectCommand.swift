@@ -30,7 +30,8 @@ enum InspectCommand: Subcommand {
             print(
                 program,
                 Printer(
-                    showsDecompositions: arguments.has("--decompositions"), showsLocations: arguments.has("--locations")),
+                    showsDecompositions: arguments.has("--decompositions"), showsLocations: arguments.has("--locations")
+                ),
                 console)
             return 0
         }

@@ -34,7 +34,9 @@ enum RunCommand: Subcommand {
         }
         let session = try await ModelSession(
             arguments.operands[0], functionName: arguments.value("--function"), unit: unit)
-        if !unit.isAvailable { console.note("this machine has no \(unit.rawValue) that the engine can use: the CPU runs it") }
+        if !unit.isAvailable {
+            console.note("this machine has no \(unit.rawValue) that the engine can use: the CPU runs it")
+        }
         let inputs = try source.inputs(
             for: session, seed: arguments.has("--random") ? UInt64(seed ?? 0) : nil, remark: console.note)
         var states = try source.states(for: session, remark: console.note)
@@ -72,7 +74,8 @@ enum RunCommand: Subcommand {
         console.out("first call \(text(times[0]))")
         if let fastest = later.first, let slowest = later.last {
             console.out(
-                "\(later.count) more: fastest \(text(fastest)), median \(text(later[later.count / 2])), slowest \(text(slowest))")
+                "\(later.count) more: fastest \(text(fastest)), median \(text(later[later.count / 2])), slowest \(text(slowest))"
+            )
         }
     }
 }

@@ -68,7 +68,9 @@ struct AssetReport: Encodable {
         self.metadata = metadata.creatorDefinedMetadata.mapValues(MetadataValue.init)
         if includingStatistics {
             statistics = Statistics(
-                operationDistribution: summary.operationDistribution.map { Count(name: $0.operationName, count: $0.count) },
+                operationDistribution: summary.operationDistribution.map {
+                    Count(name: $0.operationName, count: $0.count)
+                },
                 storageTypes: summary.storageTypes.map { Count(name: $0.typeName, count: $0.count) },
                 computeTypes: summary.computeTypes)
         }

@@ -1,12 +1,14 @@
 import CoreAI
 import EngineGraph
+import Foundation
 
 /// Where a call's arrays come from: files, made-up numbers, zeros.
 struct ArraySource {
     static let options = [
         OptionSpec(
             "--input", "NAME=FILE", isRepeatable: true,
-            help: "an input from a .npy file, or from a .npz file: FILE.npz takes the array of the input's name, or the "
+            help:
+                "an input from a .npy file, or from a .npz file: FILE.npz takes the array of the input's name, or the "
                 + "only one, FILE.npz:ARRAY the one called ARRAY"),
         OptionSpec("--state", "NAME=FILE", isRepeatable: true, help: "a state's first value; zeros, if not given"),
         OptionSpec("--shape", "NAME=2x3", isRepeatable: true, help: "the shape of an input or state that has no file"),
@@ -48,7 +50,8 @@ struct ArraySource {
         for name in session.descriptor.inputNames where result[name] == nil {
             guard seed != nil else {
                 throw .usage(
-                    "input '\(name)' is not given", hint: "add --input \(name)=FILE.npy, or --random to make numbers up")
+                    "input '\(name)' is not given", hint: "add --input \(name)=FILE.npy, or --random to make numbers up"
+                )
             }
             let (type, shape) = try self.type(of: name, session, isState: false)
             result[name] = try random.array(shape, type)

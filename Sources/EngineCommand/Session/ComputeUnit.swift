@@ -29,7 +29,9 @@ enum ComputeUnit: String, CaseIterable, Codable, Sendable {
     }
 
     /// The CPU alone, or the other units with the usual fallback.
-    var options: SpecializationOptions { self == .cpu ? .cpuOnly : SpecializationOptions(preferredComputeUnitKind: kind) }
+    var options: SpecializationOptions {
+        self == .cpu ? .cpuOnly : SpecializationOptions(preferredComputeUnitKind: kind)
+    }
 
     var isAvailable: Bool { ComputeUnitKind.availableKinds.contains(kind) }
 }

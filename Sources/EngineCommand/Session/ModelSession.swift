@@ -1,10 +1,13 @@
 import CoreAI
+import EngineGraph
 import Foundation
 
 /// A function of an asset, ready to be called with arrays by name: a client of the public API.
 struct ModelSession {
     let function: InferenceFunction
     let descriptor: InferenceFunctionDescriptor
+    /// The whole program, for what the API does not tell.
+    let program: Program
     let loadTime: Duration
     let specializeTime: Duration
 
@@ -21,6 +24,7 @@ struct ModelSession {
             throw CommandError.failure("\(path) has no function '\(name)'", hint: known)
         }
         self.function = function
+        program = model.program
         descriptor = function.descriptor
         loadTime = loaded - start
         specializeTime = clock.now - loaded
