@@ -34,15 +34,23 @@ extension NDArray.MutableView {
     @inlinable
     @discardableResult
     mutating func copy(_ sequence: some Sequence<Element>) -> Int {
-        if layout.isContiguous, let count = sequence.withContiguousStorageIfAvailable({ unsafe copy(all: $0) }) {
-            return count
-        }
+        if let count = sequence.withContiguousStorageIfAvailable({ unsafe copy(all: $0) }) { return count }
         var elements = sequence.makeIterator()
-        guard layout.isContiguous else { return copyStrided(&elements) }
         var count = 0
-        while count < layout.scalarCount, let element = elements.next() {
-            unsafe start[count] = element
-            count += 1
+        if layout.isContiguous {
+            while count < layout.scalarCount, let element = elements.next() {
+                unsafe start[count] = element
+                count += 1
+            }
+        } else {
+            let start = unsafe start
+            layout.forEachRun { offset, size, stride in
+                for index in 0..<size {
+                    guard let element = elements.next() else { return }
+                    unsafe start[offset + index * stride] = element
+                    count += 1
+                }
+            }
         }
         requireEnd(elements.next() == nil)
         return count
@@ -51,25 +59,20 @@ extension NDArray.MutableView {
     @usableFromInline
     func copy(all elements: UnsafeBufferPointer<Element>) -> Int {
         requireEnd(elements.count <= layout.scalarCount)
-        if let source = elements.baseAddress {
+        guard let source = elements.baseAddress else { return 0 }
+        if layout.isContiguous {
             unsafe start.update(from: source, count: elements.count)
+            return elements.count
         }
-        return elements.count
-    }
-
-    @usableFromInline
-    func copyStrided(_ elements: inout some IteratorProtocol<Element>) -> Int {
-        var count = 0
         let start = unsafe start
+        var done = 0
         layout.forEachRun { offset, size, stride in
-            for index in 0..<size {
-                guard let element = elements.next() else { return }
-                unsafe start[offset + index * stride] = element
-                count += 1
+            for index in 0..<min(size, elements.count - done) {
+                unsafe start[offset + index * stride] = source[done + index]
             }
+            done = min(done + size, elements.count)
         }
-        requireEnd(elements.next() == nil)
-        return count
+        return done
     }
 
     /// Stops the program where elements are left over.

@@ -27,9 +27,9 @@ public struct NDArray: @unchecked Sendable {
         self.scalarType = scalarType
     }
 
-    private init(layout: ArrayLayout, scalarType: NDArray.ScalarType) {
-        self.init(
-            storage: NDArrayStorage(layout, bitWidth: scalarType.bitWidth), layout: layout, scalarType: scalarType)
+    private init(layout: ArrayLayout, scalarType: NDArray.ScalarType, isZeroed: Bool = true) {
+        let storage = NDArrayStorage(layout, bitWidth: scalarType.bitWidth, isZeroed: isZeroed)
+        self.init(storage: storage, layout: layout, scalarType: scalarType)
     }
 }
 
@@ -115,7 +115,8 @@ extension NDArray {
     ///     ``ScalarType``.
     ///   - shape: The size of each dimension, none negative.
     public init<Scalar>(scalars: some Sequence<Scalar>, shape: [Int]) where Scalar: BitwiseCopyable {
-        self.init(shape: shape, scalarType: .requireNamed(Scalar.self))
+        let layout = requireValid("NDArray") { () throws(LayoutError) in try ArrayLayout(shape: shape) }
+        self.init(layout: layout, scalarType: .requireNamed(Scalar.self), isZeroed: false)
         var view = mutableView(as: Scalar.self)
         let copied = view.copy(scalars)
         guard copied == layout.scalarCount else {

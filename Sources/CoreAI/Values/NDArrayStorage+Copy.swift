@@ -6,9 +6,7 @@ extension NDArrayStorage {
         let source = readable
         let firstByte = (bitOffset + layout.reach.lowerBound * bitWidth) / 8
         let endByte = (bitOffset + layout.reach.upperBound * bitWidth + 7) / 8
-        guard let buffer = try? HostBuffer(byteCount: endByte - firstByte) else {
-            fatalError("NDArray: there is no memory for a copy of \(endByte - firstByte) bytes")
-        }
+        let buffer = Self.allocate(endByte - firstByte, isZeroed: false)
         unsafe buffer.pointer.copyMemory(from: source.pointer + firstByte, byteCount: endByte - firstByte)
         return NDArrayStorage(buffer, bitOffset: bitOffset - firstByte * 8)
     }

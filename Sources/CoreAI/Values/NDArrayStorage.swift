@@ -22,13 +22,18 @@ final class NDArrayStorage: @unchecked Sendable {
         self.isReadOnly = isReadOnly
     }
 
-    /// New zeroed memory for a layout.
-    convenience init(_ layout: ArrayLayout, bitWidth: Int) {
-        let byteCount = layout.byteCount(bitWidth: bitWidth)
-        guard let buffer = try? HostBuffer(byteCount: byteCount) else {
+    /// New memory for a layout: zeros, unless the caller writes to all of it before anybody reads.
+    convenience init(_ layout: ArrayLayout, bitWidth: Int, isZeroed: Bool = true) {
+        let buffer = Self.allocate(layout.byteCount(bitWidth: bitWidth), isZeroed: isZeroed)
+        self.init(buffer, bitOffset: -layout.reach.lowerBound * bitWidth)
+    }
+
+    static func allocate(_ byteCount: Int, isZeroed: Bool) -> HostBuffer {
+        do {
+            return try isZeroed ? HostBuffer(byteCount: byteCount) : HostBuffer(uninitializedByteCount: byteCount)
+        } catch {
             fatalError("NDArray: there is no memory for \(byteCount) bytes")
         }
-        self.init(buffer, bitOffset: -layout.reach.lowerBound * bitWidth)
     }
 
     /// The memory, for reading. Stops the program while it is lent.

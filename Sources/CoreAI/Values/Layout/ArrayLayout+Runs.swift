@@ -12,6 +12,7 @@ extension ArrayLayout {
 
     /// Calls `body` with every element's place, in row-major order, as evenly spaced runs that are as long as the
     /// strides allow: the offset of a run's first element, the number of elements, the distance between them.
+    @usableFromInline
     package func forEachRun(_ body: (_ offset: Int, _ count: Int, _ stride: Int) -> Void) {
         guard scalarCount > 0 else { return }
         var outer = axes()
