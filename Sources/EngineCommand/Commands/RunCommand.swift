@@ -34,9 +34,7 @@ enum RunCommand: Subcommand {
         }
         let session = try await ModelSession(
             arguments.operands[0], functionName: arguments.value("--function"), unit: unit)
-        if !unit.isAvailable {
-            console.note("this machine has no \(unit.rawValue) that the engine can use: the CPU runs it")
-        }
+        if !unit.isAvailable { console.note(unit.absence) }
         let inputs = try source.inputs(
             for: session, seed: arguments.has("--random") ? UInt64(seed ?? 0) : nil, remark: console.note)
         var states = try source.states(for: session, remark: console.note)

@@ -43,9 +43,7 @@ enum VerifyCommand: Subcommand {
                 "there is no case below \(arguments.operands.joined(separator: ", "))",
                 hint: "a case is a folder with case_0.npz or meta.json in it")
         }
-        if !unit.isAvailable {
-            console.note("this machine has no \(unit.rawValue) that the engine can use: the CPU runs it")
-        }
+        if !unit.isAvailable { console.note(unit.absence) }
         let pool = CasePool(
             requests, executable: console.executable, jobs: jobs, timeLimit: timeLimit
         ) { result, finished in

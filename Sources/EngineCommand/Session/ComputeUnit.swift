@@ -35,3 +35,11 @@ enum ComputeUnit: String, CaseIterable, Codable, Sendable {
 
     var isAvailable: Bool { ComputeUnitKind.availableKinds.contains(kind) }
 }
+
+extension ComputeUnit {
+    /// The unit that computes where this one is asked for.
+    var computing: ComputeUnit { isAvailable ? self : .cpu }
+
+    /// What to say where the unit is not there.
+    var absence: String { "this machine has no \(rawValue) that the engine can use: the CPU computes" }
+}
