@@ -1,4 +1,5 @@
 import CoreAI
+import EngineGraph
 import Foundation
 
 /// `engine demo`: a small model at work.
