@@ -77,23 +77,22 @@ struct ProgramDecoder {
         guard head.hasRegions, let body = try isolatedRegion(&reader) else {
             throw reader.malformed("function '\(properties.name)' has no body")
         }
-        var signature = properties.signature
+        let signature = properties.signature
         let graph = try GraphDecoder.graph(
-            body, tables: tables, name: properties.name, ending: .output, location: head.location, depth: 1)
-        try Self.fit(&signature.argumentNames, graph.body.arguments.count, "arguments", graph.name, body)
-        try Self.fit(&signature.resultNames, graph.body.results.count, "results", graph.name, body)
-        var named = graph
-        named.signature = signature
-        return named
+            body, tables: tables, name: properties.name, signature: signature, ending: .output,
+            location: head.location, depth: 1)
+        try Self.check(signature.argumentNames, graph.body.arguments, "arguments", graph.name, body)
+        try Self.check(signature.resultNames, graph.body.results, "results", graph.name, body)
+        return graph
     }
 
-    /// Checks that there are as many names as values; a function without any leaves them unnamed.
-    private static func fit(
-        _ names: inout [String], _ count: Int, _ what: String, _ function: String, _ reader: ByteReader
+    /// Checks that there are as many names as values, or none: a private function may leave them out.
+    private static func check(
+        _ names: [String], _ values: [Value], _ what: String, _ function: String, _ reader: ByteReader
     ) throws(EngineError) {
-        if names.isEmpty { names = Array(repeating: "", count: count) }
-        guard names.count == count else {
-            throw reader.malformed("function '\(function)' has \(count) \(what) and \(names.count) names for them")
+        guard names.isEmpty || names.count == values.count else {
+            throw reader.malformed(
+                "function '\(function)' has \(values.count) \(what) and \(names.count) names for them")
         }
     }
 }

@@ -68,12 +68,14 @@ package struct ImageType: Hashable, Sendable {
         self.pixelFormat = pixelFormat
     }
 
-    /// The format as a person writes it: `BGRA`, `32BGRA` where the code is that of a packed 32-bit format.
+    /// The format as a person writes it: `32BGRA`, `420YpCbCr8Planar`; else its four characters or its number.
     package var formatName: String {
         let characters = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: pixelFormat >> UInt32($0)) }
-        guard characters.allSatisfy({ (0x20...0x7E).contains($0) }) else { return String(pixelFormat) }
+        guard characters.allSatisfy({ (0x20...0x7E).contains($0) }) else {
+            return [24: "24RGB", 32: "32ARGB"][pixelFormat] ?? String(pixelFormat)
+        }
         let name = String(decoding: characters, as: UTF8.self)
-        return ["BGRA", "ARGB", "RGBA", "ABGR"].contains(name) ? "32" + name : name
+        return ["BGRA": "32BGRA", "y420": "420YpCbCr8Planar"][name] ?? name
     }
 }
 

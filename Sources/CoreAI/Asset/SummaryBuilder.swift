@@ -69,8 +69,9 @@ private struct ProgramStatistics {
         // An argument that nothing reads is not computed with.
         count(region.results, graph)
         for op in region.ops {
-            count(op.operands, graph)
-            count(op.results, graph)
+            // A constant does not compute, and a cast computes with the type that it makes.
+            if op.kind != .cast { count(op.operands, graph) }
+            if op.kind != .constant { count(op.results, graph) }
             operations[Self.name(op), default: 0] += 1
             if case .constant(let constant) = op.attributes, let result = op.results.first {
                 count(constant, graph[type: result])
