@@ -54,9 +54,9 @@ struct GraphDecoder {
         return Graph(name: name, types: decoder.types, body: body, signature: signature)
     }
 
-    /// The region at the reader's position; nil where it has no block.
+    /// The region at the reader's position; nil where it has no block. An isolated one numbers its values from zero.
     private mutating func region(
-        _ reader: inout ByteReader, ending: OpName.Terminator, location: Int, depth: Int
+        _ reader: inout ByteReader, ending: OpName.Terminator, location: Int, depth: Int, isIsolated: Bool = false
     ) throws(EngineError) -> Region? {
         guard depth <= Self.depthLimit else {
             throw reader.malformed("regions are nested deeper than \(Self.depthLimit)")
@@ -67,7 +67,7 @@ struct GraphDecoder {
 
         let count = try reader.count("values")
         // A region's values come after all those of the region around it.
-        let first = frames.last.map { $0.first + $0.count } ?? 0
+        let first = isIsolated ? 0 : frames.last.map { $0.first + $0.count } ?? 0
         frames.append(Frame(first: first, count: count, start: values.count))
         defer { values.removeLast(values.count - frames.removeLast().start) }
 
@@ -190,19 +190,27 @@ struct GraphDecoder {
     ) throws(EngineError) {
         let head = try reader.varint()
         let count = try reader.checkedCount(head >> 1, "regions")
+        let isConditional = op.kind == .if || op.kind == .while
+        // Where none of an op's regions captures a value, one section holds them all.
+        var section = head & 1 == 1 && isConditional && count > 0 ? try reader.regionSection() : nil
         for position in 0..<count {
-            if head & 1 == 1 {
+            let ending: OpName.Terminator = op.kind == .while && position == 0 ? .condition : .yield
+            if var apart = section {
+                let region = try region(
+                    &apart, ending: ending, location: op.location, depth: depth + 1, isIsolated: true)
+                op.regions.append(region ?? Region())
+                section = apart
+            } else if head & 1 == 1 {
                 let section = try reader.regionSection()
                 op.bodies.append(
                     try Self.graph(
                         section, tables: tables, ending: .yield, location: op.location, depth: depth + 1))
             } else {
-                let isCondition = op.kind == .while && position == 0
-                let region = try region(
-                    &reader, ending: isCondition ? .condition : .yield, location: op.location, depth: depth + 1)
+                let region = try region(&reader, ending: ending, location: op.location, depth: depth + 1)
                 op.regions.append(region ?? Region())
             }
         }
+        try section?.expectEnd(of: "an op's regions")
     }
 
     /// Checks that the op carries the regions that ops of its kind carry.
