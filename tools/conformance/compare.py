@@ -18,7 +18,7 @@ class Tolerance:
     rtol: float
     atol: float
 
-    def scaled(self, factor: float) -> "Tolerance":
+    def scaled(self, factor: float) -> Tolerance:
         """Both parts times a factor."""
         return Tolerance(self.rtol * factor, self.atol * factor)
 
@@ -41,8 +41,10 @@ def difference(actual: Array, expected: Array, tolerance: Tolerance) -> str | No
     if actual.size == 0:
         return None
     if actual.dtype.kind == "c" or expected.dtype.kind == "c":
-        parts = [difference(np.real(actual), np.real(expected), tolerance),
-                 difference(np.imag(actual), np.imag(expected), tolerance)]
+        parts = [
+            difference(np.real(actual), np.real(expected), tolerance),
+            difference(np.imag(actual), np.imag(expected), tolerance),
+        ]
         return next((p for p in parts if p), None)
     a, e = actual.astype(np.float64), expected.astype(np.float64)
     with np.errstate(all="ignore"):

@@ -24,8 +24,16 @@ REALS = FLOATS + INTS
 ALL = REALS + [BOOL]
 
 _NAMES = {
-    F32: "f32", F16: "f16", BF16: "bf16", I8: "i8", I16: "i16", I32: "i32",
-    U8: "u8", U16: "u16", U32: "u32", BOOL: "bool",
+    F32: "f32",
+    F16: "f16",
+    BF16: "bf16",
+    I8: "i8",
+    I16: "i16",
+    I32: "i32",
+    U8: "u8",
+    U16: "u16",
+    U32: "u32",
+    BOOL: "bool",
 }
 
 
@@ -63,8 +71,28 @@ def special(dtype: np.dtype[Any]) -> Array:
     low, high = limits(dtype)
     if is_float(dtype):
         tiny = float(ml_dtypes.finfo(dtype).smallest_subnormal)
-        values = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 3.25, -7.75, 100.0, -100.0,
-                  float(high), float(low), tiny, np.inf, -np.inf, np.nan, 0.1]
+        values = [
+            0.0,
+            -0.0,
+            1.0,
+            -1.0,
+            0.5,
+            -0.5,
+            1.5,
+            2.5,
+            -2.5,
+            3.25,
+            -7.75,
+            100.0,
+            -100.0,
+            float(high),
+            float(low),
+            tiny,
+            np.inf,
+            -np.inf,
+            np.nan,
+            0.1,
+        ]
         return np.array(values, np.float64).astype(dtype)
     values = [0, 1, 2, 3, 7, 10, int(high), int(high) - 1, int(low), int(low) + 1]
     if low < 0:

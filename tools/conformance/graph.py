@@ -16,10 +16,20 @@ from .model import Answer, Array, Built, Call, Case, Spec
 Body = Callable[..., Any]
 
 _MLIR_DTYPES: dict[str, Any] = {
-    "f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16, "f64": np.float64,
-    "si8": np.int8, "si16": np.int16, "si32": np.int32, "si64": np.int64,
-    "ui8": np.uint8, "ui16": np.uint16, "ui32": np.uint32, "ui64": np.uint64,
-    "i1": np.bool_, "!coreai.bool": np.bool_,
+    "f32": np.float32,
+    "f16": np.float16,
+    "bf16": ml_dtypes.bfloat16,
+    "f64": np.float64,
+    "si8": np.int8,
+    "si16": np.int16,
+    "si32": np.int32,
+    "si64": np.int64,
+    "ui8": np.uint8,
+    "ui16": np.uint16,
+    "ui32": np.uint32,
+    "ui64": np.uint64,
+    "i1": np.bool_,
+    "!coreai.bool": np.bool_,
 }
 
 
@@ -48,7 +58,7 @@ def element_dtype(value: Any) -> np.dtype[Any] | None:
     text = str(value.type)
     if not text.startswith("tensor<"):
         return None
-    found = _MLIR_DTYPES.get(text[len("tensor<"):-1].split("x", text.count("x"))[-1])
+    found = _MLIR_DTYPES.get(text[len("tensor<") : -1].split("x", text.count("x"))[-1])
     return None if found is None else np.dtype(found)
 
 

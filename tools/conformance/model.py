@@ -58,6 +58,7 @@ class Case:
     note: str | None = None
     key: bool = False
     interpret: bool = True
+    family: str = ""
 
     def rng(self) -> np.random.Generator:
         """A generator that depends on the case's name only."""

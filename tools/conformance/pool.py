@@ -81,7 +81,7 @@ class Pool:
             return
         case, ask = waiting.pop()
         worker.task, worker.stage, worker.since = (case, ask), "sent", time.monotonic()
-        worker.pipe.send((case.name, str(self._output / case.name), ask))
+        worker.pipe.send((case.family, case.name, str(self._output / case.name), ask))
 
     def _receive(self, worker: _Worker, done: Callable[[Verdict], None]) -> bool:
         try:
@@ -96,9 +96,7 @@ class Pool:
             worker.task, worker.stage = None, "idle"
         return True
 
-    def _replace(
-        self, worker: _Worker, waiting: list[tuple[Case, bool]], done: Callable[[Verdict], None]
-    ) -> _Worker:
+    def _replace(self, worker: _Worker, waiting: list[tuple[Case, bool]], done: Callable[[Verdict], None]) -> _Worker:
         worker.process.join(5)
         if worker.task:
             case, ask = worker.task

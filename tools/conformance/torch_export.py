@@ -36,7 +36,9 @@ def to_torch(array: Array) -> Any:
     import torch
 
     if array.dtype == ml_dtypes.bfloat16:
-        return torch.from_numpy(np.ascontiguousarray(array).view(np.int16).reshape(array.shape).copy()).view(torch.bfloat16)
+        return torch.from_numpy(np.ascontiguousarray(array).view(np.int16).reshape(array.shape).copy()).view(
+            torch.bfloat16
+        )
     return torch.from_numpy(np.array(array, copy=True))
 
 
@@ -131,7 +133,10 @@ def torch_case(name: str, op: str, make: Callable[[], Any], how: Exported, rows:
     def calls(rng: np.random.Generator) -> list[Call]:
         first = states(module())
         narrow = {np.dtype(np.int64): np.int32, np.dtype(np.float64): np.float32}
-        return [Call({k: a.astype(narrow.get(a.dtype, a.dtype)) for k, a in zip(how.inputs, row)}, first) for row in rows(rng)]
+        return [
+            Call({k: a.astype(narrow.get(a.dtype, a.dtype)) for k, a in zip(how.inputs, row)}, first)
+            for row in rows(rng)
+        ]
 
     def reference(recorded: list[Call]) -> list[Answer]:
         import torch

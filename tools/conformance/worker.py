@@ -15,16 +15,18 @@ MODEL = "model.aimodel"
 
 
 def serve(pipe: Connection, log: str) -> None:
-    """Answers (name, folder, ask interpreter) with progress and a verdict, until None comes."""
+    """Answers (family, name, folder, ask interpreter) with progress and a verdict, until None comes."""
     descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.dup2(descriptor, 1)
     os.dup2(descriptor, 2)
-    from .families import all_cases
+    from .families import cases_of
 
-    cases = {case.name: case for case in all_cases()}
+    cases: dict[str, Case] = {}
     pipe.send(("ready", None))
     while (task := pipe.recv()) is not None:
-        name, folder, ask = task
+        family, name, folder, ask = task
+        if name not in cases:
+            cases |= {case.name: case for case in cases_of(family)}
         print(f"## {name}", flush=True)
         try:
             verdict = perform(cases[name], Path(folder), ask, pipe)

@@ -68,23 +68,38 @@ def _mul(a: Array, b: Array) -> Array:
 
 
 NUMERIC: dict[str, tuple[str, Function]] = {
-    "add": ("add", _add), "sub": ("sub", np.subtract), "mul": ("mul", _mul),
-    "divide": ("divide", c_divide), "floor_divide": ("floor_divide", floor_divide), "modulo": ("modulo", modulo),
-    "pow": ("pow_", power), "maximum": ("maximum", np.maximum), "minimum": ("minimum", np.minimum),
-    "equal": ("equal", np.equal), "not_equal": ("not_equal", np.not_equal), "greater": ("greater", np.greater),
+    "add": ("add", _add),
+    "sub": ("sub", np.subtract),
+    "mul": ("mul", _mul),
+    "divide": ("divide", c_divide),
+    "floor_divide": ("floor_divide", floor_divide),
+    "modulo": ("modulo", modulo),
+    "pow": ("pow_", power),
+    "maximum": ("maximum", np.maximum),
+    "minimum": ("minimum", np.minimum),
+    "equal": ("equal", np.equal),
+    "not_equal": ("not_equal", np.not_equal),
+    "greater": ("greater", np.greater),
 }
 LOGICAL: dict[str, tuple[str, Function]] = {
-    "logical_and": ("and_", _logical(np.logical_and)), "logical_or": ("or_", _logical(np.logical_or)),
+    "logical_and": ("and_", _logical(np.logical_and)),
+    "logical_or": ("or_", _logical(np.logical_or)),
     "logical_xor": ("xor_", _logical(np.logical_xor)),
 }
 BITWISE: dict[str, tuple[str, Function]] = {
-    "bitwise_and": ("bitwise_and", np.bitwise_and), "bitwise_or": ("bitwise_or", np.bitwise_or),
+    "bitwise_and": ("bitwise_and", np.bitwise_and),
+    "bitwise_or": ("bitwise_or", np.bitwise_or),
     "bitwise_xor": ("bitwise_xor", np.bitwise_xor),
 }
 DIVISIONS = {"divide", "floor_divide", "modulo"}
 BROADCAST_SHAPES = {
-    "row": ((3, 4), (4,)), "column": ((3, 4), (3, 1)), "outer": ((3, 1, 2), (1, 4, 1)), "scalar": ((2, 3), ()),
-    "scalar_left": ((), (2, 3)), "rank6": ((2, 1, 2, 1, 3, 1), (1, 2, 2, 1, 1, 2)), "empty": ((0, 3), (1, 3)),
+    "row": ((3, 4), (4,)),
+    "column": ((3, 4), (3, 1)),
+    "outer": ((3, 1, 2), (1, 4, 1)),
+    "scalar": ((2, 3), ()),
+    "scalar_left": ((), (2, 3)),
+    "rank6": ((2, 1, 2, 1, 3, 1), (1, 2, 2, 1, 1, 2)),
+    "empty": ((0, 3), (1, 3)),
 }
 
 
@@ -146,10 +161,16 @@ def _plain(op: str, builder: str, dtype: DType, key: bool) -> Iterator[Case]:
     for variant in variants:
         values = _pairs(op, dtype, variant)
         yield graph_case(
-            f"binary/{op}/{d.label(dtype)}-{variant}", op, specs_of(values[0].shape), body, reference,
-            lambda rng, v=values: [v], key=key,
+            f"binary/{op}/{d.label(dtype)}-{variant}",
+            op,
+            specs_of(values[0].shape),
+            body,
+            reference,
+            lambda rng, v=values: [v],
+            key=key,
             note="integer division by zero and overflow: defined here, a trap in the interpreter"
-            if variant == "wild" else None,
+            if variant == "wild"
+            else None,
         )
 
 
@@ -158,15 +179,25 @@ def _shapes(op: str, builder: str, dtype: DType) -> Iterator[Case]:
     body = lambda x, y: getattr(ops(), builder)(x, y)  # noqa: E731
     for variant, shape in (("vector", (101,)), ("scalar", ()), ("rank4", (2, 3, 1, 5)), ("empty", (2, 0))):
         yield graph_case(
-            f"binary/{op}/{d.label(dtype)}-{variant}", op, [Spec("x", shape, dtype), Spec("y", shape, dtype)], body,
-            reference, lambda rng, s=shape: [operands(op, rng, (s, s), dtype)],
+            f"binary/{op}/{d.label(dtype)}-{variant}",
+            op,
+            [Spec("x", shape, dtype), Spec("y", shape, dtype)],
+            body,
+            reference,
+            lambda rng, s=shape: [operands(op, rng, (s, s), dtype)],
         )
     yield graph_case(
-        f"binary/{op}/{d.label(dtype)}-dynamic", op, [Spec("x", (-1, 3), dtype), Spec("y", (-1, 3), dtype)], body,
-        reference, lambda rng: [operands(op, rng, ((n, 3), (n, 3)), dtype) for n in (2, 5, 1)],
+        f"binary/{op}/{d.label(dtype)}-dynamic",
+        op,
+        [Spec("x", (-1, 3), dtype), Spec("y", (-1, 3), dtype)],
+        body,
+        reference,
+        lambda rng: [operands(op, rng, ((n, 3), (n, 3)), dtype) for n in (2, 5, 1)],
     )
     yield graph_case(
-        f"binary/{op}/{d.label(dtype)}-constant", op, [Spec("x", (2, 5), dtype)],
+        f"binary/{op}/{d.label(dtype)}-constant",
+        op,
+        [Spec("x", (2, 5), dtype)],
         lambda x: getattr(ops(), builder)(x, ops().constant(_constant(op, dtype))),
         lambda x: reference(x, d.wide(_constant(op, dtype))),
         lambda rng: [operands(op, rng, ((2, 5), (2, 5)), dtype)[:1]],
@@ -185,13 +216,21 @@ def _broadcasting(op: str, builder: str, dtype: DType, few: bool) -> Iterator[Ca
         if few and variant not in ("outer", "row"):
             continue
         yield graph_case(
-            f"broadcast/{op}/{d.label(dtype)}-{variant}", name, [Spec("x", shapes[0], dtype), Spec("y", shapes[1], dtype)],
-            body, reference, lambda rng, s=shapes: [operands(op, rng, s, dtype)], key=variant == "outer" and not few,
+            f"broadcast/{op}/{d.label(dtype)}-{variant}",
+            name,
+            [Spec("x", shapes[0], dtype), Spec("y", shapes[1], dtype)],
+            body,
+            reference,
+            lambda rng, s=shapes: [operands(op, rng, s, dtype)],
+            key=variant == "outer" and not few,
         )
     if not few:
         yield graph_case(
-            f"broadcast/{op}/{d.label(dtype)}-dynamic", name,
-            [Spec("x", (-1, -1), dtype), Spec("y", (1, -1), dtype)], body, reference,
+            f"broadcast/{op}/{d.label(dtype)}-dynamic",
+            name,
+            [Spec("x", (-1, -1), dtype), Spec("y", (1, -1), dtype)],
+            body,
+            reference,
             lambda rng: [operands(op, rng, s, dtype) for s in (((2, 3), (1, 3)), ((4, 3), (1, 1)), ((1, 1), (1, 5)))],
         )
 
@@ -200,9 +239,13 @@ def _integer_powers() -> Case:
     base = np.array([1, -1, 2, -3, 1, -1], np.int32)
     exponent = np.array([-1, -1, -1, -2, -2, -2], np.int32)
     return graph_case(
-        "binary/pow/i32-negative_exponent", "pow", [Spec("x", (6,), d.I32), Spec("y", (6,), d.I32)],
-        lambda x, y: ops().pow_(x, y), lambda x, y: np.trunc(np.power(x.astype(np.float64), y)).astype(np.int32),
-        lambda rng: [[base, exponent]], note="truncated like every integer result",
+        "binary/pow/i32-negative_exponent",
+        "pow",
+        [Spec("x", (6,), d.I32), Spec("y", (6,), d.I32)],
+        lambda x, y: ops().pow_(x, y),
+        lambda x, y: np.trunc(np.power(x.astype(np.float64), y)).astype(np.int32),
+        lambda rng: [[base, exponent]],
+        note="truncated like every integer result",
     )
 
 

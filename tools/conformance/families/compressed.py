@@ -43,8 +43,14 @@ def _stretch(blocks: Array, shape: tuple[int, ...]) -> Array:
 
 
 BLOCKS: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
-    "tensor": ((4, 6), (1, 1)), "channel": ((5, 8), (5, 1)), "column": ((4, 6), (1, 6)), "block": ((6, 32), (6, 4)),
-    "square": ((4, 8), (2, 2)), "conv": ((4, 3, 3, 3), (4, 1, 1, 1)), "rank3": ((2, 4, 6), (1, 2, 3)), "odd": ((3, 7), (3, 1)),
+    "tensor": ((4, 6), (1, 1)),
+    "channel": ((5, 8), (5, 1)),
+    "column": ((4, 6), (1, 6)),
+    "block": ((6, 32), (6, 4)),
+    "square": ((4, 8), (2, 2)),
+    "conv": ((4, 3, 3, 3), (4, 1, 1, 1)),
+    "rank3": ((2, 4, 6), (1, 2, 3)),
+    "odd": ((3, 7), (3, 1)),
 }
 
 
@@ -62,7 +68,9 @@ def _blockwise(kind: str, bits: int, signed: bool, variant: str, scale_type: DTy
 
     def body(x: Any) -> Any:
         coreai = ops()
-        dense = coreai.blockwise_shift_scale(constant(data), coreai.constant(scale), constant(zero), coreai.constant(bias))
+        dense = coreai.blockwise_shift_scale(
+            constant(data), coreai.constant(scale), constant(zero), coreai.constant(bias)
+        )
         return coreai.add(dense, x)
 
     def reference(x: Array) -> Array:
@@ -70,44 +78,77 @@ def _blockwise(kind: str, bits: int, signed: bool, variant: str, scale_type: DTy
         return d.wide(d.narrow(wide, scale_type)) + x
 
     return graph_case(
-        f"compressed/blockwise/{kind}-{d.label(scale_type)}-{variant}", "blockwise_shift_scale", [Spec("x", shape, scale_type)], body,
-        reference, lambda rng: [[d.random(rng, shape, scale_type)]], **options)
+        f"compressed/blockwise/{kind}-{d.label(scale_type)}-{variant}",
+        "blockwise_shift_scale",
+        [Spec("x", shape, scale_type)],
+        body,
+        reference,
+        lambda rng: [[d.random(rng, shape, scale_type)]],
+        **options,
+    )
 
 
 def _blockwise_given(dtype: DType, variant: str) -> Case:
     shape, grid = BLOCKS[variant]
-    specs = [Spec("data", shape, dtype), Spec("scale", grid, d.F32), Spec("offset1", grid, dtype), Spec("offset2", grid, d.F32)]
+    specs = [
+        Spec("data", shape, dtype),
+        Spec("scale", grid, d.F32),
+        Spec("offset1", grid, dtype),
+        Spec("offset2", grid, d.F32),
+    ]
     return graph_case(
-        f"compressed/blockwise/{d.label(dtype)}-inputs-{variant}", "blockwise_shift_scale", specs,
+        f"compressed/blockwise/{d.label(dtype)}-inputs-{variant}",
+        "blockwise_shift_scale",
+        specs,
         lambda a, s, z, b: ops().blockwise_shift_scale(a, s, z, b),
         lambda a, s, z, b: _stretch(s, shape) * (a.astype(np.float64) - _stretch(z, shape)) + _stretch(b, shape),
-        lambda rng: [[d.random(rng, shape, dtype), rng.uniform(0.01, 1, grid).astype(np.float32), d.random(rng, grid, dtype),
-                      d.random(rng, grid, d.F32)]])
+        lambda rng: [
+            [
+                d.random(rng, shape, dtype),
+                rng.uniform(0.01, 1, grid).astype(np.float32),
+                d.random(rng, grid, dtype),
+                d.random(rng, grid, d.F32),
+            ]
+        ],
+    )
 
 
 def _float8(kind: str, target: DType) -> Case:
     values = np.array([[0, 1, -2, 0.5], [448, -0.125, 3.5, 0.0625]]).astype(F8[kind])
 
     def body(x: Any) -> Any:
-        from coreai._compiler.ir import Float8E4M3FNType, Float8E5M2Type, FloatAttr, DenseElementsAttr
+        from coreai._compiler.ir import DenseElementsAttr, Float8E4M3FNType, Float8E5M2Type, FloatAttr
+
         from ..graph import tensor_type
 
         coreai = ops()
         element = (Float8E4M3FNType if kind == "f8e4m3" else Float8E5M2Type).get()
-        zero = coreai.ConstantOp(value=DenseElementsAttr.get_splat(tensor_type((1, 1), element), FloatAttr.get(element, 0.0))).result
+        zero = coreai.ConstantOp(
+            value=DenseElementsAttr.get_splat(tensor_type((1, 1), element), FloatAttr.get(element, 0.0))
+        ).result
         data = coreai.constant(values, element)
         dense = coreai.blockwise_shift_scale(data, const([[0.5]], target), zero, const([[0]], target))
         return coreai.add(dense, x)
 
     return graph_case(
-        f"compressed/blockwise/{kind}-{d.label(target)}", "blockwise_shift_scale", [Spec("x", (2, 4), target)], body,
-        lambda x: values.astype(np.float64) * 0.5 + x, lambda rng: [[d.random(rng, (2, 4), target)]], key=target == d.F16)
+        f"compressed/blockwise/{kind}-{d.label(target)}",
+        "blockwise_shift_scale",
+        [Spec("x", (2, 4), target)],
+        body,
+        lambda x: values.astype(np.float64) * 0.5 + x,
+        lambda rng: [[d.random(rng, (2, 4), target)]],
+        key=target == d.F16,
+    )
 
 
 def _lookup(bits: int, variant: str, dtype: DType, **options: Any) -> Case:
     shape, grid, vector, axis = {
-        "tensor": ((6, 8), (1, 1), 1, 0), "groups": ((6, 4), (2, 1), 1, 0), "channels": ((4, 6), (4, 1), 1, 0),
-        "vector0": ((3, 8), (1, 1), 2, 0), "vector1": ((3, 5), (1, 1), 3, 1), "rank4": ((4, 2, 3, 3), (2, 1, 1, 1), 1, 0),
+        "tensor": ((6, 8), (1, 1), 1, 0),
+        "groups": ((6, 4), (2, 1), 1, 0),
+        "channels": ((4, 6), (4, 1), 1, 0),
+        "vector0": ((3, 8), (1, 1), 2, 0),
+        "vector1": ((3, 5), (1, 1), 3, 1),
+        "rank4": ((4, 2, 3, 3), (2, 1, 1, 1), 1, 0),
     }[variant]
     indices = integers(bits, shape, bits, False)
     lut = d.random(np.random.default_rng(bits), grid + (1 << bits, vector), dtype, 1)
@@ -126,8 +167,14 @@ def _lookup(bits: int, variant: str, dtype: DType, **options: Any) -> Case:
         return coreai.add(coreai.lut_to_dense(at, coreai.constant(lut), const(axis, np.int16)), x)
 
     return graph_case(
-        f"compressed/lut_to_dense/u{bits}-{d.label(dtype)}-{variant}", "lut_to_dense", [Spec("x", target, dtype)], body,
-        lambda x: dense() + x, lambda rng: [[d.random(rng, target, dtype)]], **options)
+        f"compressed/lut_to_dense/u{bits}-{d.label(dtype)}-{variant}",
+        "lut_to_dense",
+        [Spec("x", target, dtype)],
+        body,
+        lambda x: dense() + x,
+        lambda rng: [[d.random(rng, target, dtype)]],
+        **options,
+    )
 
 
 def _sparse(dtype: DType, shape: tuple[int, ...], density: float) -> Case:
@@ -143,8 +190,14 @@ def _sparse(dtype: DType, shape: tuple[int, ...], density: float) -> Case:
         return coreai.add(coreai.sparse_with_bitmask_to_dense(sparse), x)
 
     return graph_case(
-        f"compressed/sparse/{d.label(dtype)}-rank{len(shape)}-{int(density * 100)}", "sparse_with_bitmask_to_dense", [Spec("x", shape, dtype)],
-        body, lambda x: d.wide(dense) + x, lambda rng: [[d.random(rng, shape, dtype)]], key=density == 0.5)
+        f"compressed/sparse/{d.label(dtype)}-rank{len(shape)}-{int(density * 100)}",
+        "sparse_with_bitmask_to_dense",
+        [Spec("x", shape, dtype)],
+        body,
+        lambda x: d.wide(dense) + x,
+        lambda rng: [[d.random(rng, shape, dtype)]],
+        key=density == 0.5,
+    )
 
 
 def quantized(x: Array, scale: Array, zero: Array, low: Array, target: DType) -> Array:
@@ -168,14 +221,23 @@ def _quantize(target: DType, variant: str, source: DType) -> Iterator[Case]:
     s, z, b = (v.reshape(place) for v in (d.wide(scale), zero.astype(np.float64), d.wide(low)))
     numbers = lambda: (ops().constant(scale), ops().constant(zero), ops().constant(low), const(axis))  # noqa: E731
     yield graph_case(
-        f"compressed/quantize/{d.label(source)}_to_{d.label(target)}-{variant}", "quantize", [Spec("x", shape, source)],
-        lambda x: ops().quantize(x, *numbers()), lambda x: quantized(x, s, z, b, target),
+        f"compressed/quantize/{d.label(source)}_to_{d.label(target)}-{variant}",
+        "quantize",
+        [Spec("x", shape, source)],
+        lambda x: ops().quantize(x, *numbers()),
+        lambda x: quantized(x, s, z, b, target),
         lambda rng: [[np.array([[0, 0.25, 0.0625, -0.1875], [1000, -1000, 3, -3.5], [7.75, 8.25, -8, 2.5]], source)]],
-        key=variant == "axis1" and source == d.F32)
+        key=variant == "axis1" and source == d.F32,
+    )
     yield graph_case(
-        f"compressed/dequantize/{d.label(target)}_to_{d.label(source)}-{variant}", "dequantize", [Spec("x", shape, target)],
-        lambda x: ops().dequantize(x, *numbers()), lambda x: (x.astype(np.float64) - z) * s + b,
-        lambda rng: [[d.random(rng, shape, target)], [np.resize(d.special(target), shape)]], key=variant == "axis1" and source == d.F32)
+        f"compressed/dequantize/{d.label(target)}_to_{d.label(source)}-{variant}",
+        "dequantize",
+        [Spec("x", shape, target)],
+        lambda x: ops().dequantize(x, *numbers()),
+        lambda x: (x.astype(np.float64) - z) * s + b,
+        lambda rng: [[d.random(rng, shape, target)], [np.resize(d.special(target), shape)]],
+        key=variant == "axis1" and source == d.F32,
+    )
 
 
 def _statistics() -> Iterator[Case]:
@@ -185,8 +247,13 @@ def _statistics() -> Iterator[Case]:
         return 2 * np.max(np.abs(x), 0) / 255
 
     yield graph_case(
-        "compressed/symmetric_statistics/f32", "symmetric_quantization_statistics", [Spec("x", (2, 3), d.F32)],
-        lambda x: ops().symmetric_quant_stats(x, const([-128, 127], np.float32), const(1)), symmetric, lambda rng: [[x]])
+        "compressed/symmetric_statistics/f32",
+        "symmetric_quantization_statistics",
+        [Spec("x", (2, 3), d.F32)],
+        lambda x: ops().symmetric_quant_stats(x, const([-128, 127], np.float32), const(1)),
+        symmetric,
+        lambda rng: [[x]],
+    )
     # zero points are kept off the halves: the quotient's rounding decides there
     positive = np.array([[3, -1, 0.5], [7.5, 200, 4]], np.float32)
 
@@ -196,8 +263,13 @@ def _statistics() -> Iterator[Case]:
         return [scale, np.clip(0 - np.rint(least / scale), 0, 255)]
 
     yield graph_case(
-        "compressed/asymmetric_statistics/f32", "asymmetric_quantization_statistics", [Spec("x", (2, 3), d.F32)],
-        lambda x: ops().asymmetric_quant_stats(x, const([0, 255], np.uint8), const(1)), asymmetric, lambda rng: [[positive]])
+        "compressed/asymmetric_statistics/f32",
+        "asymmetric_quantization_statistics",
+        [Spec("x", (2, 3), d.F32)],
+        lambda x: ops().asymmetric_quant_stats(x, const([0, 255], np.uint8), const(1)),
+        asymmetric,
+        lambda rng: [[positive]],
+    )
 
 
 def cases() -> Iterator[Case]:

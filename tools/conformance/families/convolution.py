@@ -17,7 +17,7 @@ DType = np.dtype[Any]
 
 @dataclass(frozen=True)
 class Layout:
-    """Sizes of one convolution; the weight is [out, in / groups, kernel…], or [in, out / groups, kernel…] transposed."""
+    """Sizes of one convolution; the weight is [out, in / groups, kernel…], transposed [in, out / groups, kernel…]."""
 
     input: tuple[int, ...]
     weight: tuple[int, ...]
@@ -29,7 +29,8 @@ class Layout:
 
 
 PLAIN_2D = {
-    "1x1": Layout((1, 5, 4, 6), (7, 5, 1, 1)), "3x3": Layout((1, 3, 8, 9), (4, 3, 3, 3)),
+    "1x1": Layout((1, 5, 4, 6), (7, 5, 1, 1)),
+    "3x3": Layout((1, 3, 8, 9), (4, 3, 3, 3)),
     "stride2": Layout((2, 3, 9, 11), (5, 3, 3, 3), stride=(2, 2)),
     "stride_hw": Layout((1, 2, 9, 12), (3, 2, 2, 3), stride=(3, 2)),
     "dilated": Layout((1, 2, 11, 10), (3, 2, 3, 3), dilation=(2, 3)),
@@ -39,8 +40,10 @@ PLAIN_2D = {
     "grouped": Layout((2, 6, 6, 5), (8, 3, 3, 2), groups=2),
     "grouped_dilated": Layout((1, 4, 9, 9), (4, 2, 3, 3), groups=2, dilation=(2, 2)),
     "row_kernel": Layout((1, 2, 1, 14), (4, 1, 1, 3), groups=2, dilation=(1, 2)),
-    "whole": Layout((2, 3, 5, 5), (4, 3, 5, 5)), "wide_channels": Layout((1, 67, 5, 5), (33, 67, 3, 3)),
-    "7x7": Layout((1, 3, 17, 15), (8, 3, 7, 7), stride=(2, 2)), "large": Layout((1, 8, 24, 24), (16, 8, 3, 3)),
+    "whole": Layout((2, 3, 5, 5), (4, 3, 5, 5)),
+    "wide_channels": Layout((1, 67, 5, 5), (33, 67, 3, 3)),
+    "7x7": Layout((1, 3, 17, 15), (8, 3, 7, 7), stride=(2, 2)),
+    "large": Layout((1, 8, 24, 24), (16, 8, 3, 3)),
 }
 PLAIN_3D = {
     "1x1x1": Layout((1, 3, 2, 3, 4), (5, 3, 1, 1, 1), (1, 1, 1), (1, 1, 1)),
@@ -51,7 +54,8 @@ PLAIN_3D = {
     "depthwise": Layout((1, 3, 4, 5, 4), (3, 1, 3, 3, 3), (1, 1, 1), (1, 1, 1), 3),
 }
 TRANSPOSED_2D = {
-    "1x1": Layout((1, 3, 4, 5), (3, 2, 1, 1)), "3x3": Layout((1, 2, 4, 5), (2, 3, 3, 3)),
+    "1x1": Layout((1, 3, 4, 5), (3, 2, 1, 1)),
+    "3x3": Layout((1, 2, 4, 5), (2, 3, 3, 3)),
     "stride2": Layout((2, 3, 4, 3), (3, 4, 3, 3), stride=(2, 2)),
     "padded": Layout((1, 2, 5, 5), (2, 3, 3, 3), stride=(2, 2), padding=(1, 1)),
     "output_pad": Layout((1, 2, 3, 4), (2, 2, 3, 3), stride=(2, 3), padding=(1, 0), extra=(1, 2)),
@@ -73,7 +77,9 @@ def _torch(name: str, layout: Layout, x: Array, w: Array) -> Array:
     arguments = {"stride": layout.stride, "dilation": layout.dilation, "groups": layout.groups}
     if "transpose" in name:
         arguments |= {"padding": layout.padding, "output_padding": layout.extra}
-    result = getattr(torch.nn.functional, name)(torch.from_numpy(x.astype(np.float64)), torch.from_numpy(w.astype(np.float64)), **arguments)
+    result = getattr(torch.nn.functional, name)(
+        torch.from_numpy(x.astype(np.float64)), torch.from_numpy(w.astype(np.float64)), **arguments
+    )
     return result.numpy()
 
 
@@ -85,22 +91,35 @@ def _body(builder: str, layout: Layout) -> Any:
             padding, extra = (const(list(v), np.uint32) for v in (layout.padding, layout.extra))
             return getattr(ops(), builder)(x, w, numbers[0], padding, numbers[1], extra, groups)
         return getattr(ops(), builder)(x, w, *numbers, groups)
+
     return body
 
 
-def _case(builder: str, torch_name: str, variant: str, layout: Layout, dtype: DType, weights: bool, **options: Any) -> Case:
+def _case(
+    builder: str, torch_name: str, variant: str, layout: Layout, dtype: DType, weights: bool, **options: Any
+) -> Case:
     fixed = d.random(np.random.default_rng(5), layout.weight, dtype, 1)
     specs = [Spec("x", layout.input, dtype)] + ([] if weights else [Spec("w", layout.weight, dtype)])
     body = _body(builder, layout)
     if weights:
         return graph_case(
-            f"conv/{builder}/{d.label(dtype)}-{variant}-weights", builder, specs,
-            lambda x: body(x, ops().constant(fixed)), lambda x: _torch(torch_name, layout, x, d.wide(fixed)),
-            lambda rng: [[d.random(rng, layout.input, dtype, 2)]], **options)
+            f"conv/{builder}/{d.label(dtype)}-{variant}-weights",
+            builder,
+            specs,
+            lambda x: body(x, ops().constant(fixed)),
+            lambda x: _torch(torch_name, layout, x, d.wide(fixed)),
+            lambda rng: [[d.random(rng, layout.input, dtype, 2)]],
+            **options,
+        )
     return graph_case(
-        f"conv/{builder}/{d.label(dtype)}-{variant}", builder, specs, body,
+        f"conv/{builder}/{d.label(dtype)}-{variant}",
+        builder,
+        specs,
+        body,
         lambda x, w: _torch(torch_name, layout, x, w),
-        lambda rng: [[d.random(rng, layout.input, dtype, 2), d.random(rng, layout.weight, dtype, 1)]], **options)
+        lambda rng: [[d.random(rng, layout.input, dtype, 2), d.random(rng, layout.weight, dtype, 1)]],
+        **options,
+    )
 
 
 def _dynamic() -> Case:
@@ -108,9 +127,13 @@ def _dynamic() -> Case:
     fixed = d.random(np.random.default_rng(5), layout.weight, d.F32, 1)
     body = _body("conv2d", layout)
     return graph_case(
-        "conv/conv2d/f32-dynamic", "conv2d", [Spec("x", (-1, 3, -1, -1), d.F32)],
-        lambda x: body(x, ops().constant(fixed)), lambda x: _torch("conv2d", layout, x, fixed),
-        lambda rng: [[d.random(rng, s, d.F32)] for s in ((1, 3, 8, 9), (2, 3, 3, 3), (1, 3, 12, 5))], key=True,
+        "conv/conv2d/f32-dynamic",
+        "conv2d",
+        [Spec("x", (-1, 3, -1, -1), d.F32)],
+        lambda x: body(x, ops().constant(fixed)),
+        lambda x: _torch("conv2d", layout, x, fixed),
+        lambda rng: [[d.random(rng, s, d.F32)] for s in ((1, 3, 8, 9), (2, 3, 3, 3), (1, 3, 12, 5))],
+        key=True,
     )
 
 
@@ -130,14 +153,25 @@ def _padded_bias() -> Case:
         padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
         return np.maximum(_torch("conv2d", layout, padded, weight) + bias, 0)
 
-    return graph_case("conv/conv2d/f32-layer", "conv2d", [Spec("x", layout.input, d.F32)], body, reference,
-                      lambda rng: [[d.random(rng, layout.input, d.F32)]], key=True)
+    return graph_case(
+        "conv/conv2d/f32-layer",
+        "conv2d",
+        [Spec("x", layout.input, d.F32)],
+        body,
+        reference,
+        lambda rng: [[d.random(rng, layout.input, d.F32)]],
+        key=True,
+    )
 
 
 def cases() -> Iterator[Case]:
     """All cases of this family."""
-    table = [("conv2d", "conv2d", PLAIN_2D), ("conv3d", "conv3d", PLAIN_3D),
-             ("conv_transpose2d", "conv_transpose2d", TRANSPOSED_2D), ("conv_transpose3d", "conv_transpose3d", TRANSPOSED_3D)]
+    table = [
+        ("conv2d", "conv2d", PLAIN_2D),
+        ("conv3d", "conv3d", PLAIN_3D),
+        ("conv_transpose2d", "conv_transpose2d", TRANSPOSED_2D),
+        ("conv_transpose3d", "conv_transpose3d", TRANSPOSED_3D),
+    ]
     for builder, torch_name, layouts in table:
         for variant, layout in layouts.items():
             for dtype in d.FLOATS:

@@ -8,13 +8,18 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes as d
-from ..graph import const, graph_case, ops, tensor_type
+from ..graph import const, graph_case, ops
 from ..model import Array, Case, Spec
 
 DType = np.dtype[Any]
 Shape = tuple[int, ...]
 SHAPES: dict[str, tuple[Shape, int]] = {
-    "rank1": ((17,), 0), "last": ((3, 9), -1), "first": ((7, 3), 0), "middle": ((2, 6, 3), 1), "long": ((300,), 0), "one": ((3, 1), 1),
+    "rank1": ((17,), 0),
+    "last": ((3, 9), -1),
+    "first": ((7, 3), 0),
+    "middle": ((2, 6, 3), 1),
+    "long": ((300,), 0),
+    "one": ((3, 1), 1),
     "empty": ((2, 0), 1),
 }
 
@@ -29,7 +34,9 @@ def order(x: Array, axis: int, descending: bool) -> Array:
     return np.take_along_axis(first, second, axis)
 
 
-def _sorting(op: str, variant: str, dtype: DType, descending: bool, values: Array | None = None, **options: Any) -> Case:
+def _sorting(
+    op: str, variant: str, dtype: DType, descending: bool, values: Array | None = None, **options: Any
+) -> Case:
     shape, axis = SHAPES[variant] if values is None else (values.shape, -1)
 
     def body(x: Any) -> Any:
@@ -44,8 +51,14 @@ def _sorting(op: str, variant: str, dtype: DType, descending: bool, values: Arra
 
     direction = "descending" if descending else "ascending"
     return graph_case(
-        f"order/{op}/{d.label(dtype)}-{variant}-{direction}", op, [Spec("x", shape, dtype)], body, reference,
-        lambda rng: [[_crowded(rng, shape, dtype) if values is None else values]], **options)
+        f"order/{op}/{d.label(dtype)}-{variant}-{direction}",
+        op,
+        [Spec("x", shape, dtype)],
+        body,
+        reference,
+        lambda rng: [[_crowded(rng, shape, dtype) if values is None else values]],
+        **options,
+    )
 
 
 def _crowded(rng: np.random.Generator, shape: Shape, dtype: DType) -> Array:
@@ -56,7 +69,9 @@ def _crowded(rng: np.random.Generator, shape: Shape, dtype: DType) -> Array:
 
 def _edges(dtype: DType) -> Array:
     if d.is_float(dtype):
-        return np.array([[np.nan, 3, -np.inf, 1, np.inf], [2, np.nan, np.nan, -1, 2], [0.0, -0.0, 1, 0.0, -0.0]]).astype(dtype)
+        return np.array(
+            [[np.nan, 3, -np.inf, 1, np.inf], [2, np.nan, np.nan, -1, 2], [0.0, -0.0, 1, 0.0, -0.0]]
+        ).astype(dtype)
     low, high = d.limits(dtype)
     return np.array([[high, low, 0, high, low]], np.int64).astype(dtype)
 
@@ -64,7 +79,9 @@ def _edges(dtype: DType) -> Array:
 COMBINERS = {"sum": np.add, "product": np.multiply, "min": np.minimum, "max": np.maximum}
 
 
-def _scan(combiner: str, variant: str, dtype: DType, reverse: bool, values: Array | None = None, **options: Any) -> Case:
+def _scan(
+    combiner: str, variant: str, dtype: DType, reverse: bool, values: Array | None = None, **options: Any
+) -> Case:
     shape, axis = SHAPES[variant] if values is None else (values.shape, 1)
     axis %= len(shape)
 
@@ -82,10 +99,20 @@ def _scan(combiner: str, variant: str, dtype: DType, reverse: bool, values: Arra
 
     loose = {d.F16: (8e-3, 4e-3), d.BF16: (8e-2, 8e-2)}.get(dtype) if combiner in ("sum", "product") else None
     if loose:
-        options |= {"rtol": loose[0], "atol": loose[1], "note": "each partial result may be rounded to the element type, or not"}
+        options |= {
+            "rtol": loose[0],
+            "atol": loose[1],
+            "note": "each partial result may be rounded to the element type, or not",
+        }
     return graph_case(
-        f"order/scan/{combiner}-{d.label(dtype)}-{variant}{'-reverse' if reverse else ''}", f"scan_{combiner}", [Spec("x", shape, dtype)],
-        lambda x: ops().scan(x, const(axis, np.uint32), const(reverse, np.bool_), combiner=combiner), reference, data, **options)
+        f"order/scan/{combiner}-{d.label(dtype)}-{variant}{'-reverse' if reverse else ''}",
+        f"scan_{combiner}",
+        [Spec("x", shape, dtype)],
+        lambda x: ops().scan(x, const(axis, np.uint32), const(reverse, np.bool_), combiner=combiner),
+        reference,
+        data,
+        **options,
+    )
 
 
 def _scan_edges(combiner: str) -> Case:
@@ -111,10 +138,18 @@ def cases() -> Iterator[Case]:
                 yield _scan(combiner, "last", dtype, reverse)
         yield _scan_edges(combiner)
         yield graph_case(
-            f"order/scan/{combiner}-f32-dynamic", f"scan_{combiner}", [Spec("x", (-1, 3), d.F32)],
+            f"order/scan/{combiner}-f32-dynamic",
+            f"scan_{combiner}",
+            [Spec("x", (-1, 3), d.F32)],
             lambda x, c=combiner: ops().scan(x, const(0, np.uint32), const(False, np.bool_), combiner=c),
-            lambda x, c=combiner: COMBINERS[c].accumulate(x, axis=0), lambda rng: [[d.random(rng, (n, 3), d.F32)] for n in (4, 1)])
+            lambda x, c=combiner: COMBINERS[c].accumulate(x, axis=0),
+            lambda rng: [[d.random(rng, (n, 3), d.F32)] for n in (4, 1)],
+        )
     yield graph_case(
-        "order/sort/f32-dynamic", "sort", [Spec("x", (-1, 4), d.F32)],
+        "order/sort/f32-dynamic",
+        "sort",
+        [Spec("x", (-1, 4), d.F32)],
         lambda x: ops().sort(x, const(0), const(False, np.bool_), const(True, np.bool_)),
-        lambda x: np.sort(x, 0), lambda rng: [[d.random(rng, (n, 4), d.F32)] for n in (5, 2)])
+        lambda x: np.sort(x, 0),
+        lambda rng: [[d.random(rng, (n, 4), d.F32)] for n in (5, 2)],
+    )

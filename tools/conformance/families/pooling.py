@@ -36,14 +36,19 @@ class Window:
 
 
 FLAT = {
-    "2x2": Window((1, 2, 6, 8), (2, 2), (2, 2), (1, 1)), "3x3s2": Window((2, 3, 9, 7), (3, 3), (2, 2), (1, 1)),
-    "overlap": Window((1, 1, 5, 5), (3, 2), (1, 1), (1, 1)), "dilated": Window((1, 2, 9, 9), (3, 3), (1, 2), (2, 3)),
-    "gaps": Window((1, 2, 7, 7), (1, 1), (3, 2), (1, 1)), "whole": Window((1, 4, 5, 6), (5, 6), (1, 1), (1, 1)),
+    "2x2": Window((1, 2, 6, 8), (2, 2), (2, 2), (1, 1)),
+    "3x3s2": Window((2, 3, 9, 7), (3, 3), (2, 2), (1, 1)),
+    "overlap": Window((1, 1, 5, 5), (3, 2), (1, 1), (1, 1)),
+    "dilated": Window((1, 2, 9, 9), (3, 3), (1, 2), (2, 3)),
+    "gaps": Window((1, 2, 7, 7), (1, 1), (3, 2), (1, 1)),
+    "whole": Window((1, 4, 5, 6), (5, 6), (1, 1), (1, 1)),
     "row": Window((1, 3, 1, 12), (1, 4), (1, 3), (1, 1)),
 }
 CEILED = {
-    "ceil": Window((1, 1, 5, 5), (2, 2), (2, 2), (1, 1), True), "ceil3s2": Window((1, 2, 6, 8), (3, 3), (2, 2), (1, 1), True),
-    "ceil_dilated": Window((1, 1, 8, 8), (2, 2), (3, 3), (2, 2), True), "ceil_exact": Window((1, 1, 6, 6), (2, 2), (2, 2), (1, 1), True),
+    "ceil": Window((1, 1, 5, 5), (2, 2), (2, 2), (1, 1), True),
+    "ceil3s2": Window((1, 2, 6, 8), (3, 3), (2, 2), (1, 1), True),
+    "ceil_dilated": Window((1, 1, 8, 8), (2, 2), (3, 3), (2, 2), True),
+    "ceil_exact": Window((1, 1, 6, 6), (2, 2), (2, 2), (1, 1), True),
 }
 DEEP = {
     "2x2x2": Window((1, 2, 4, 4, 6), (2, 2, 2), (2, 2, 2), (1, 1, 1)),
@@ -84,9 +89,14 @@ def _case(op: str, variant: str, window: Window, dtype: DType, values: Array | N
         return getattr(ops(), op.replace("_", ""))(x, *numbers)
 
     return graph_case(
-        f"pool/{op}/{d.label(dtype)}-{variant}", op, [Spec("x", shape, dtype)], body,
+        f"pool/{op}/{d.label(dtype)}-{variant}",
+        op,
+        [Spec("x", shape, dtype)],
+        body,
         lambda x: pooled(window, x, most),
-        lambda rng: [[d.random(rng, shape, dtype) if values is None else values]], **options)
+        lambda rng: [[d.random(rng, shape, dtype) if values is None else values]],
+        **options,
+    )
 
 
 def _edges(dtype: DType) -> Array:
@@ -106,9 +116,14 @@ def _dynamic(op: str) -> Case:
             return ops().maxpool2d(tensor_type((-1, 2, -1, -1), d.F32), x, *numbers, const(False, np.bool_))
         return ops().sumpool2d(x, *numbers)
 
-    return graph_case(f"pool/{op}/f32-dynamic", op, [Spec("x", (-1, 2, -1, -1), d.F32)], body,
-                      lambda x: pooled(window, x, most),
-                      lambda rng: [[d.random(rng, s, d.F32)] for s in ((1, 2, 5, 5), (2, 2, 3, 8), (1, 2, 10, 4))])
+    return graph_case(
+        f"pool/{op}/f32-dynamic",
+        op,
+        [Spec("x", (-1, 2, -1, -1), d.F32)],
+        body,
+        lambda x: pooled(window, x, most),
+        lambda rng: [[d.random(rng, s, d.F32)] for s in ((1, 2, 5, 5), (2, 2, 3, 8), (1, 2, 10, 4))],
+    )
 
 
 def cases() -> Iterator[Case]:

@@ -30,16 +30,29 @@ def _wrapping(function: Function) -> Function:
 
 
 REDUCTIONS: dict[str, Function] = {
-    "reduce_sum": _wrapping(np.sum), "reduce_product": _wrapping(np.prod), "reduce_mean": _mean,
-    "reduce_max": lambda x, axes: _extreme(x, axes, True), "reduce_min": lambda x, axes: _extreme(x, axes, False),
+    "reduce_sum": _wrapping(np.sum),
+    "reduce_product": _wrapping(np.prod),
+    "reduce_mean": _mean,
+    "reduce_max": lambda x, axes: _extreme(x, axes, True),
+    "reduce_min": lambda x, axes: _extreme(x, axes, False),
 }
 LAYOUTS: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
-    "last": ((3, 7), (-1,)), "first": ((5, 4), (0,)), "middle": ((2, 5, 3), (1,)), "outer": ((3, 4, 5), (0, 2)),
-    "all": ((2, 3, 4), (0, 1, 2)), "rank1": ((33,), (0,)), "none": ((2, 3), ()), "unit": ((3, 1, 2), (1,)),
-    "rank6": ((2, 1, 2, 3, 1, 2), (-1, 1, 3)), "wide": ((2, 1031), (1,)), "tall": ((515, 3), (0,)),
+    "last": ((3, 7), (-1,)),
+    "first": ((5, 4), (0,)),
+    "middle": ((2, 5, 3), (1,)),
+    "outer": ((3, 4, 5), (0, 2)),
+    "all": ((2, 3, 4), (0, 1, 2)),
+    "rank1": ((33,), (0,)),
+    "none": ((2, 3), ()),
+    "unit": ((3, 1, 2), (1,)),
+    "rank6": ((2, 1, 2, 3, 1, 2), (-1, 1, 3)),
+    "wide": ((2, 1031), (1,)),
+    "tall": ((515, 3), (0,)),
 }
 EMPTY: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
-    "empty_axis": ((2, 0), (1,)), "empty_all": ((0, 3), (0, 1)), "empty_kept": ((0, 3), (1,)),
+    "empty_axis": ((2, 0), (1,)),
+    "empty_all": ((0, 3), (0, 1)),
+    "empty_kept": ((0, 3), (1,)),
 }
 
 
@@ -52,26 +65,44 @@ def _small(op: str, rng: np.random.Generator, shape: tuple[int, ...], dtype: DTy
     return values
 
 
-def _reduction(op: str, dtype: DType, variant: str, layout: tuple[tuple[int, ...], tuple[int, ...]], **options: Any) -> Case:
+def _reduction(
+    op: str, dtype: DType, variant: str, layout: tuple[tuple[int, ...], tuple[int, ...]], **options: Any
+) -> Case:
     shape, axes = layout
     return graph_case(
-        f"reduce/{op}/{d.label(dtype)}-{variant}", op, [Spec("x", shape, dtype)],
-        lambda x: getattr(ops(), op)(x, const(list(axes))), lambda x: REDUCTIONS[op](x, axes),
-        lambda rng: [[_small(op, rng, shape, dtype)]], **options,
+        f"reduce/{op}/{d.label(dtype)}-{variant}",
+        op,
+        [Spec("x", shape, dtype)],
+        lambda x: getattr(ops(), op)(x, const(list(axes))),
+        lambda x: REDUCTIONS[op](x, axes),
+        lambda rng: [[_small(op, rng, shape, dtype)]],
+        **options,
     )
 
 
 def _edges(op: str, dtype: DType) -> Iterator[Case]:
     if d.is_float(dtype):
-        rows = [[np.nan, np.nan, 42.0], [5.0, np.nan, 1.0], [-np.inf, -np.inf, -np.inf], [np.inf, np.inf, np.inf],
-                [1.0, np.inf, 2.0], [np.inf, -np.inf, 0.0], [-0.0, -0.0, -0.0], [-5.0, -7.0, -6.0]]
+        rows = [
+            [np.nan, np.nan, 42.0],
+            [5.0, np.nan, 1.0],
+            [-np.inf, -np.inf, -np.inf],
+            [np.inf, np.inf, np.inf],
+            [1.0, np.inf, 2.0],
+            [np.inf, -np.inf, 0.0],
+            [-0.0, -0.0, -0.0],
+            [-5.0, -7.0, -6.0],
+        ]
         values = np.array(rows).astype(dtype)
     else:
         low, high = d.limits(dtype)
         values = np.array([[high, high, 1], [low, low, 2], [high, low, 3], [low, low, low]], np.int64).astype(dtype)
     yield graph_case(
-        f"reduce/{op}/{d.label(dtype)}-edges", op, [Spec("x", values.shape, dtype)],
-        lambda x: getattr(ops(), op)(x, const([1])), lambda x: REDUCTIONS[op](x, (1,)), lambda rng: [[values]],
+        f"reduce/{op}/{d.label(dtype)}-edges",
+        op,
+        [Spec("x", values.shape, dtype)],
+        lambda x: getattr(ops(), op)(x, const([1])),
+        lambda x: REDUCTIONS[op](x, (1,)),
+        lambda rng: [[values]],
         key=dtype in (d.F32, d.I32, d.U8),
     )
 
@@ -81,15 +112,19 @@ def _truth(op: str, function: Function) -> Iterator[Case]:
         if not axes:  # refused by the verifier
             continue
         yield graph_case(
-            f"reduce/{op}/{variant}", op, [Spec("x", shape, d.BOOL)],
+            f"reduce/{op}/{variant}",
+            op,
+            [Spec("x", shape, d.BOOL)],
             lambda x, a=axes: getattr(ops(), f"{op}_")(x, const(list(a))),
             lambda x, a=axes: function(x, axis=a, keepdims=True),
-            lambda rng, s=shape: [[rng.integers(0, 9, s) > (0 if op == "all" else 7)]], key=variant in ("outer", "empty_axis"),
+            lambda rng, s=shape: [[rng.integers(0, 9, s) > (0 if op == "all" else 7)]],
+            key=variant in ("outer", "empty_axis"),
         )
 
 
 def _arg(most: bool) -> Function:
     """First of ties; NaN never wins (element > best, from the least value)."""
+
     def index(x: Array, axis: int) -> Array:
         flat = np.moveaxis(x, axis, -1)
         out = np.zeros(flat.shape[:-1], np.uint32)
@@ -101,6 +136,7 @@ def _arg(most: bool) -> Function:
                 best, at = value, i
             out[place] = at
         return np.expand_dims(out, axis)
+
     return index
 
 
@@ -110,17 +146,29 @@ def _args(dtype: DType) -> Iterator[Case]:
         edge = np.array([[1, np.nan, 3, 3], [np.inf, 1, np.inf, 0], [-np.inf, -np.inf, 5, 5], [2, -0.0, 0.0, 2]])
     values = edge.astype(dtype)
     yield graph_case(
-        f"reduce/argmax/{d.label(dtype)}-edges", "argmax", [Spec("x", values.shape, dtype)],
-        lambda x: ops().argmax(x, const(1)), lambda x: _arg(True)(x, 1), lambda rng: [[values]], key=dtype == d.F32,
+        f"reduce/argmax/{d.label(dtype)}-edges",
+        "argmax",
+        [Spec("x", values.shape, dtype)],
+        lambda x: ops().argmax(x, const(1)),
+        lambda x: _arg(True)(x, 1),
+        lambda rng: [[values]],
+        key=dtype == d.F32,
     )
     layouts: dict[str, tuple[tuple[int, ...], int]] = {
-        "last": ((3, 9), -1), "first": ((6, 4), 0), "middle": ((2, 5, 3), 1), "rank1": ((40,), 0)}
+        "last": ((3, 9), -1),
+        "first": ((6, 4), 0),
+        "middle": ((2, 5, 3), 1),
+        "rank1": ((40,), 0),
+    }
     for variant, (shape, axis) in layouts.items():
         if dtype not in (d.F32, d.I32) and variant != "last":
             continue
         yield graph_case(
-            f"reduce/argmax/{d.label(dtype)}-{variant}", "argmax", [Spec("x", shape, dtype)],
-            lambda x, a=axis: ops().argmax(x, const(a)), lambda x, a=axis: _arg(True)(x, a),
+            f"reduce/argmax/{d.label(dtype)}-{variant}",
+            "argmax",
+            [Spec("x", shape, dtype)],
+            lambda x, a=axis: ops().argmax(x, const(a)),
+            lambda x, a=axis: _arg(True)(x, a),
             lambda rng, s=shape: [[d.random(rng, s, dtype)]],
         )
 
@@ -134,36 +182,65 @@ def softmax(x: Array, axis: int) -> Array:
 
 
 def _softmax(dtype: DType) -> Iterator[Case]:
-    rows = [[1000, 1000, 0], [1, 2, 3], [np.inf, 0, 1], [np.inf, np.inf, 1], [-np.inf, 0, 0], [np.nan, 0, 1],
-            [0, 0, 0], [-1000, -1001, -1000], [60000, -60000, 0]]
+    rows = [
+        [1000, 1000, 0],
+        [1, 2, 3],
+        [np.inf, 0, 1],
+        [np.inf, np.inf, 1],
+        [-np.inf, 0, 0],
+        [np.nan, 0, 1],
+        [0, 0, 0],
+        [-1000, -1001, -1000],
+        [60000, -60000, 0],
+    ]
     values = np.array(rows, np.float64).astype(dtype)
     yield graph_case(
-        f"reduce/softmax/{d.label(dtype)}-edges", "softmax", [Spec("x", values.shape, dtype)],
-        lambda x: ops().softmax(x, const(-1)), lambda x: softmax(x, -1), lambda rng: [[values]], key=True,
+        f"reduce/softmax/{d.label(dtype)}-edges",
+        "softmax",
+        [Spec("x", values.shape, dtype)],
+        lambda x: ops().softmax(x, const(-1)),
+        lambda x: softmax(x, -1),
+        lambda rng: [[values]],
+        key=True,
     )
     layouts: dict[str, tuple[tuple[int, ...], int]] = {
-        "last": ((3, 17), -1), "first": ((6, 4), 0), "middle": ((2, 5, 3), 1), "unit": ((3, 1), 1), "rank1": ((1030,), 0),
-        "rank5": ((2, 1, 3, 2, 4), -2)}
+        "last": ((3, 17), -1),
+        "first": ((6, 4), 0),
+        "middle": ((2, 5, 3), 1),
+        "unit": ((3, 1), 1),
+        "rank1": ((1030,), 0),
+        "rank5": ((2, 1, 3, 2, 4), -2),
+    }
     for variant, (shape, axis) in layouts.items():
         yield graph_case(
-            f"reduce/softmax/{d.label(dtype)}-{variant}", "softmax", [Spec("x", shape, dtype)],
-            lambda x, a=axis: ops().softmax(x, const(a)), lambda x, a=axis: softmax(x, a),
+            f"reduce/softmax/{d.label(dtype)}-{variant}",
+            "softmax",
+            [Spec("x", shape, dtype)],
+            lambda x, a=axis: ops().softmax(x, const(a)),
+            lambda x, a=axis: softmax(x, a),
             lambda rng, s=shape: [[d.random(rng, s, dtype, 6)]],
         )
 
 
 def _dynamic(op: str) -> Case:
     return graph_case(
-        f"reduce/{op}/f32-dynamic", op, [Spec("x", (-1, -1, 3), d.F32)],
-        lambda x: getattr(ops(), op)(x, const([1])), lambda x: REDUCTIONS[op](x, (1,)),
-        lambda rng: [[_small(op, rng, s, d.F32)] for s in ((2, 4, 3), (1, 9, 3), (5, 1, 3))], key=op == "reduce_sum",
+        f"reduce/{op}/f32-dynamic",
+        op,
+        [Spec("x", (-1, -1, 3), d.F32)],
+        lambda x: getattr(ops(), op)(x, const([1])),
+        lambda x: REDUCTIONS[op](x, (1,)),
+        lambda rng: [[_small(op, rng, s, d.F32)] for s in ((2, 4, 3), (1, 9, 3), (5, 1, 3))],
+        key=op == "reduce_sum",
     )
 
 
 def _computed_axes() -> Case:
     return graph_case(
-        "reduce/reduce_sum/f32-axes_input", "reduce_sum", [Spec("x", (2, 3, 4), d.F32), Spec("axes", (1,), d.I32)],
-        lambda x, axes: ops().reduce_sum(x, axes), lambda x, axes: np.sum(x, axis=tuple(int(a) for a in axes), keepdims=True),
+        "reduce/reduce_sum/f32-axes_input",
+        "reduce_sum",
+        [Spec("x", (2, 3, 4), d.F32), Spec("axes", (1,), d.I32)],
+        lambda x, axes: ops().reduce_sum(x, axes),
+        lambda x, axes: np.sum(x, axis=tuple(int(a) for a in axes), keepdims=True),
         lambda rng: [[d.random(rng, (2, 3, 4), d.F32), np.array([a], np.int32)] for a in (0, 2, -2)],
     )
 
@@ -183,8 +260,14 @@ def cases() -> Iterator[Case]:
         for dtype in (d.F32, d.I32):
             for variant, layout in EMPTY.items():
                 if dtype in types:
-                    yield _reduction(op, dtype, variant, layout, key=variant == "empty_axis",
-                                     note="empty: sum 0, product 1, mean NaN, maximum and minimum the type's ends")
+                    yield _reduction(
+                        op,
+                        dtype,
+                        variant,
+                        layout,
+                        key=variant == "empty_axis",
+                        note="empty: sum 0, product 1, mean NaN, maximum and minimum the type's ends",
+                    )
         yield _dynamic(op)
     yield from _truth("all", np.all)
     yield from _truth("any", np.any)

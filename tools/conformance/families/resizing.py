@@ -57,9 +57,16 @@ def corners(source: list[int], target: list[int], aligned: bool) -> tuple[list[f
 
 
 SIZES: dict[str, tuple[list[int], list[int]]] = {
-    "up2": ([1, 2, 3, 4], [1, 2, 6, 8]), "up_odd": ([1, 1, 5, 3], [1, 1, 7, 11]), "down": ([1, 2, 8, 9], [1, 2, 4, 5]),
-    "down_odd": ([2, 1, 7, 7], [2, 1, 3, 5]), "mixed": ([1, 1, 4, 9], [1, 1, 9, 4]), "rank1": ([5], [12]), "rank2": ([3, 4], [5, 9]),
-    "rank3": ([2, 3, 3], [4, 5, 2]), "rank5": ([1, 1, 3, 3, 2], [1, 1, 5, 4, 4]), "same": ([1, 1, 3, 3], [1, 1, 3, 3]),
+    "up2": ([1, 2, 3, 4], [1, 2, 6, 8]),
+    "up_odd": ([1, 1, 5, 3], [1, 1, 7, 11]),
+    "down": ([1, 2, 8, 9], [1, 2, 4, 5]),
+    "down_odd": ([2, 1, 7, 7], [2, 1, 3, 5]),
+    "mixed": ([1, 1, 4, 9], [1, 1, 9, 4]),
+    "rank1": ([5], [12]),
+    "rank2": ([3, 4], [5, 9]),
+    "rank3": ([2, 3, 3], [4, 5, 2]),
+    "rank5": ([1, 1, 3, 3, 2], [1, 1, 5, 4, 4]),
+    "same": ([1, 1, 3, 3], [1, 1, 3, 3]),
     "from_one": ([1, 2, 1, 1], [1, 2, 4, 3]),
 }
 
@@ -69,13 +76,20 @@ def _interpolate(variant: str, mode: str, aligned: bool, dtype: DType, **options
     scale, offset = corners(source, target, aligned)
 
     def body(x: Any) -> Any:
-        return ops().interpolate(x, const(target), const(scale, np.float32), const(offset, np.float32), _attribute(mode))
+        return ops().interpolate(
+            x, const(target), const(scale, np.float32), const(offset, np.float32), _attribute(mode)
+        )
 
     kind = "corners" if aligned else "half_pixel"
     return graph_case(
-        f"resize/interpolate/{d.label(dtype)}-{mode}-{kind}-{variant}", "interpolate", [Spec("x", tuple(source), dtype)],
-        body, lambda x: interpolated(x, target, scale, offset, mode), lambda rng: [[d.random(rng, tuple(source), dtype)]],
-        **options)
+        f"resize/interpolate/{d.label(dtype)}-{mode}-{kind}-{variant}",
+        "interpolate",
+        [Spec("x", tuple(source), dtype)],
+        body,
+        lambda x: interpolated(x, target, scale, offset, mode),
+        lambda rng: [[d.random(rng, tuple(source), dtype)]],
+        **options,
+    )
 
 
 def _coordinates(mode: str, rank: int) -> Case:
@@ -90,17 +104,31 @@ def _coordinates(mode: str, rank: int) -> Case:
         return [[d.random(rng, shape, d.F32), points]]
 
     return graph_case(
-        f"resize/interpolate_coordinates/{mode}-rank{rank}", "interpolate_coordinates",
+        f"resize/interpolate_coordinates/{mode}-rank{rank}",
+        "interpolate_coordinates",
         [Spec("x", shape, d.F32), Spec("at", (23, rank), d.F32)],
-        lambda x, at: ops().interpolate_coordinates(x, at, _attribute(mode)), reference, data, key=rank == 2)
+        lambda x, at: ops().interpolate_coordinates(x, at, _attribute(mode)),
+        reference,
+        data,
+        key=rank == 2,
+    )
 
 
 PADS: dict[str, tuple[tuple[int, ...], list[tuple[int, int]]]] = {
-    "rank1": ((4,), [(2, 3)]), "rank2": ((3, 4), [(1, 2), (0, 3)]), "rank4": ((1, 2, 3, 4), [(0, 0), (0, 0), (2, 1), (1, 3)]),
-    "all_dims": ((3, 2, 4), [(1, 1), (1, 0), (3, 2)]), "nothing": ((2, 3), [(0, 0), (0, 0)]),
+    "rank1": ((4,), [(2, 3)]),
+    "rank2": ((3, 4), [(1, 2), (0, 3)]),
+    "rank4": ((1, 2, 3, 4), [(0, 0), (0, 0), (2, 1), (1, 3)]),
+    "all_dims": ((3, 2, 4), [(1, 1), (1, 0), (3, 2)]),
+    "nothing": ((2, 3), [(0, 0), (0, 0)]),
     "rank6": ((1, 2, 1, 2, 3, 2), [(0, 0), (1, 1), (0, 0), (0, 1), (2, 0), (1, 1)]),
 }
-NUMPY_MODES = {"constant": "constant", "replicate": "edge", "reflect": "reflect", "symmetric": "symmetric", "circular": "wrap"}
+NUMPY_MODES = {
+    "constant": "constant",
+    "replicate": "edge",
+    "reflect": "reflect",
+    "symmetric": "symmetric",
+    "circular": "wrap",
+}
 
 
 def _pad(variant: str, mode: str, dtype: DType, value: float = 0, **options: Any) -> Case:
@@ -111,18 +139,30 @@ def _pad(variant: str, mode: str, dtype: DType, value: float = 0, **options: Any
         flat = [n for pair in padding for n in pair]
         return ops().pad(x, const(flat, np.uint32), const(value, dtype), padding_mode=mode)
 
-    name = f"pad/{mode}/{d.label(dtype)}-{variant}" + ("" if value == 0 else f"-value_{value}".replace("-inf", "minus_inf"))
-    return graph_case(name, f"pad_{mode}", [Spec("x", shape, dtype)], body,
-                      lambda x: np.pad(x, padding, NUMPY_MODES[mode], **more),  # type: ignore[call-overload]
-                      lambda rng: [[d.random(rng, shape, dtype)]], **options)
+    name = f"pad/{mode}/{d.label(dtype)}-{variant}" + (
+        "" if value == 0 else f"-value_{value}".replace("-inf", "minus_inf")
+    )
+    return graph_case(
+        name,
+        f"pad_{mode}",
+        [Spec("x", shape, dtype)],
+        body,
+        lambda x: np.pad(x, padding, NUMPY_MODES[mode], **more),  # type: ignore[call-overload]
+        lambda rng: [[d.random(rng, shape, dtype)]],
+        **options,
+    )
 
 
 def _pad_dynamic(mode: str) -> Case:
     return graph_case(
-        f"pad/{mode}/f32-dynamic", f"pad_{mode}", [Spec("x", (-1, 4), d.F32)],
+        f"pad/{mode}/f32-dynamic",
+        f"pad_{mode}",
+        [Spec("x", (-1, 4), d.F32)],
         lambda x: ops().pad(x, const([1, 2, 3, 0], np.uint32), const(0, np.float32), padding_mode=mode),
         lambda x: np.pad(x, [(1, 2), (3, 0)], NUMPY_MODES[mode]),  # type: ignore[call-overload]
-        lambda rng: [[d.random(rng, (n, 4), d.F32)] for n in (3, 6)], key=mode != "constant")
+        lambda rng: [[d.random(rng, (n, 4), d.F32)] for n in (3, 6)],
+        key=mode != "constant",
+    )
 
 
 def cases() -> Iterator[Case]:

@@ -14,9 +14,13 @@ from ..model import Array, Case, Spec
 DType = np.dtype[Any]
 
 
+OUTSIDE = "out of range: saturates, NaN gives 0. The docstring leaves it open; this is what the interpreter does"
+
+
 def saturating_cast(target: DType) -> Callable[[Array], Array]:
     """Float to integer truncates and saturates, NaN → 0; integer to integer saturates too (the docstring is silent,
     the interpreter clear); to bool is ≠ 0."""
+
     def cast(x: Array) -> Array:
         if target == d.BOOL:
             return x != 0
@@ -28,11 +32,12 @@ def saturating_cast(target: DType) -> Callable[[Array], Array]:
             return np.clip(clean, float(low), float(high)).astype(np.int64).astype(target)
         low, high = d.limits(target)
         return np.clip(x.astype(np.int64), int(low), int(high)).astype(target)
+
     return cast
 
 
 def _in_range(values: Array, target: DType) -> Array:
-    if not d.is_float(values.dtype) or d.is_float(target) or target == d.BOOL:
+    if target == d.BOOL or d.is_float(target) or values.dtype == d.BOOL:
         return np.ones(values.shape, bool)
     low, high = d.limits(target)
     x = values.astype(np.float64)
@@ -51,32 +56,77 @@ def _cast(source: DType, target: DType) -> Iterator[Case]:
     body = lambda x: ops().cast(x, target.type)  # noqa: E731
     reference = saturating_cast(target)
     chosen = values[inside]
-    yield graph_case(name, "cast", [Spec("x", chosen.shape, source)], body, reference, lambda rng: [[chosen]],
-                     key=d.F32 in (source, target) or d.BOOL in (source, target))
+    yield graph_case(
+        name,
+        "cast",
+        [Spec("x", chosen.shape, source)],
+        body,
+        reference,
+        lambda rng: [[chosen]],
+        key=d.F32 in (source, target) or d.BOOL in (source, target),
+    )
     if not inside.all():
         wild = values[~inside]
-        yield graph_case(f"{name}-outside", "cast", [Spec("x", wild.shape, source)], body, reference,
-                         lambda rng: [[wild]], key=source == d.F32,
-                         note="out of range: saturates, NaN gives 0; undefined in the reference")
+        yield graph_case(
+            f"{name}-outside",
+            "cast",
+            [Spec("x", wild.shape, source)],
+            body,
+            reference,
+            lambda rng: [[wild]],
+            key=source == d.F32,
+            note=OUTSIDE,
+        )
 
 
 def _cast_rounding() -> Iterator[Case]:
-    bits = np.array([0x3F808000, 0x3F818000, 0x3F808001, 0x7F7FFFFF, 0x7F800001, 0x80000001, 0x3F80FFFF,
-                     0x38800000, 0x33800000, 0x33000000, 0x33000001, 0x477FEFFF, 0x477FF000], np.uint32)
+    bits = np.array(
+        [
+            0x3F808000,
+            0x3F818000,
+            0x3F808001,
+            0x7F7FFFFF,
+            0x7F800001,
+            0x80000001,
+            0x3F80FFFF,
+            0x38800000,
+            0x33800000,
+            0x33000000,
+            0x33000001,
+            0x477FEFFF,
+            0x477FF000,
+        ],
+        np.uint32,
+    )
     values = bits.view(np.float32)
     for target in (d.BF16, d.F16):
         yield graph_case(
-            f"cast/f32_to_{d.label(target)}-rounding", "cast", [Spec("x", values.shape, d.F32)],
-            lambda x, t=target: ops().cast(x, t.type), lambda x, t=target: x.astype(t),
-            lambda rng: [[values]], key=True, rtol=0, atol=0, note="rounding to nearest even is exact",
+            f"cast/f32_to_{d.label(target)}-rounding",
+            "cast",
+            [Spec("x", values.shape, d.F32)],
+            lambda x, t=target: ops().cast(x, t.type),
+            lambda x, t=target: x.astype(t),
+            lambda rng: [[values]],
+            key=True,
+            rtol=0,
+            atol=0,
+            note="rounding to nearest even is exact",
         )
     yield graph_case(
-        "cast/f32_to_i32-dynamic", "cast", [Spec("x", (-1, 2), d.F32)], lambda x: ops().cast(x, np.int32),
-        saturating_cast(d.I32), lambda rng: [[d.random(rng, (n, 2), d.F32, 99)] for n in (1, 4)],
+        "cast/f32_to_i32-dynamic",
+        "cast",
+        [Spec("x", (-1, 2), d.F32)],
+        lambda x: ops().cast(x, np.int32),
+        saturating_cast(d.I32),
+        lambda rng: [[d.random(rng, (n, 2), d.F32, 99)] for n in (1, 4)],
     )
     yield graph_case(
-        "cast/f32_to_f32-same", "cast", [Spec("x", (3, 2), d.F32)], lambda x: ops().cast(x, np.float32),
-        lambda x: x, lambda rng: [[d.random(rng, (3, 2), d.F32)]],
+        "cast/f32_to_f32-same",
+        "cast",
+        [Spec("x", (3, 2), d.F32)],
+        lambda x: ops().cast(x, np.float32),
+        lambda x: x,
+        lambda rng: [[d.random(rng, (3, 2), d.F32)]],
     )
 
 
@@ -84,9 +134,11 @@ def _where(dtype: DType) -> Iterator[Case]:
     values = d.special(dtype)
     size = values.size
     yield graph_case(
-        f"where/{d.label(dtype)}-special", "where",
+        f"where/{d.label(dtype)}-special",
+        "where",
         [Spec("c", (size,), d.BOOL), Spec("a", (size,), dtype), Spec("b", (size,), dtype)],
-        lambda c, a, b: ops().where(c, a, b), np.where,
+        lambda c, a, b: ops().where(c, a, b),
+        np.where,
         lambda rng: [[rng.integers(0, 2, size).astype(bool), values, values[::-1].copy()]],
         key=dtype in (d.F32, d.I8, d.BOOL),
     )
@@ -94,24 +146,33 @@ def _where(dtype: DType) -> Iterator[Case]:
 
 def _broadcasting_where(dtype: DType) -> Iterator[Case]:
     shapes = {
-        "condition": ((3, 1), (3, 4), (3, 4)), "all": ((2, 1, 1), (1, 3, 1), (4,)), "scalars": ((2, 3), (), ()),
-        "rank6": ((1, 2, 1, 1, 2, 1), (2, 1, 2, 1, 1, 2), (1, 1, 1, 2, 1, 1)), "empty": ((0, 2), (1, 2), ()),
+        "condition": ((3, 1), (3, 4), (3, 4)),
+        "all": ((2, 1, 1), (1, 3, 1), (4,)),
+        "scalars": ((2, 3), (), ()),
+        "rank6": ((1, 2, 1, 1, 2, 1), (2, 1, 2, 1, 1, 2), (1, 1, 1, 2, 1, 1)),
+        "empty": ((0, 2), (1, 2), ()),
     }
     for variant, (c, a, b) in shapes.items():
         yield graph_case(
-            f"where/broadcast-{d.label(dtype)}-{variant}", "broadcasting_where",
+            f"where/broadcast-{d.label(dtype)}-{variant}",
+            "broadcasting_where",
             [Spec("c", c, d.BOOL), Spec("a", a, dtype), Spec("b", b, dtype)],
-            lambda c, a, b: ops().broadcasting_where(c, a, b), np.where,
-            lambda rng, s=(c, a, b): [[d.random(rng, s[0], d.BOOL), d.random(rng, s[1], dtype),
-                                       d.random(rng, s[2], dtype)]],
+            lambda c, a, b: ops().broadcasting_where(c, a, b),
+            np.where,
+            lambda rng, s=(c, a, b): [
+                [d.random(rng, s[0], d.BOOL), d.random(rng, s[1], dtype), d.random(rng, s[2], dtype)]
+            ],
             key=variant == "all",
         )
     yield graph_case(
-        f"where/broadcast-{d.label(dtype)}-dynamic", "broadcasting_where",
+        f"where/broadcast-{d.label(dtype)}-dynamic",
+        "broadcasting_where",
         [Spec("c", (-1, 1), d.BOOL), Spec("a", (-1, 3), dtype), Spec("b", (3,), dtype)],
-        lambda c, a, b: ops().broadcasting_where(c, a, b), np.where,
-        lambda rng: [[d.random(rng, (n, 1), d.BOOL), d.random(rng, (n, 3), dtype), d.random(rng, (3,), dtype)]
-                     for n in (1, 4)],
+        lambda c, a, b: ops().broadcasting_where(c, a, b),
+        np.where,
+        lambda rng: [
+            [d.random(rng, (n, 1), d.BOOL), d.random(rng, (n, 3), dtype), d.random(rng, (3,), dtype)] for n in (1, 4)
+        ],
     )
 
 

@@ -33,17 +33,32 @@ def _silu(x: Array) -> Array:
 
 
 FLOAT_OPS: dict[str, tuple[str, Function]] = {
-    "acos": ("acos", np.arccos), "acosh": ("acosh", np.arccosh), "asin": ("asin", np.arcsin),
-    "asinh": ("asinh", np.arcsinh), "atan": ("atan", np.arctan), "atanh": ("atanh", np.arctanh),
-    "cos": ("cos", np.cos), "cosh": ("cosh", np.cosh), "erf": ("erf", sp.erf), "exp": ("exp", np.exp),
-    "log": ("log", np.log), "round": ("round_", _round), "rsqrt": ("rsqrt", _rsqrt), "sin": ("sin", np.sin),
-    "sinh": ("sinh", np.sinh), "sqrt": ("sqrt", np.sqrt), "tan": ("tan", np.tan), "tanh": ("tanh", np.tanh),
-    "sigmoid": ("sigmoid", sigmoid), "silu": ("silu", _silu),
+    "acos": ("acos", np.arccos),
+    "acosh": ("acosh", np.arccosh),
+    "asin": ("asin", np.arcsin),
+    "asinh": ("asinh", np.arcsinh),
+    "atan": ("atan", np.arctan),
+    "atanh": ("atanh", np.arctanh),
+    "cos": ("cos", np.cos),
+    "cosh": ("cosh", np.cosh),
+    "erf": ("erf", sp.erf),
+    "exp": ("exp", np.exp),
+    "log": ("log", np.log),
+    "round": ("round_", _round),
+    "rsqrt": ("rsqrt", _rsqrt),
+    "sin": ("sin", np.sin),
+    "sinh": ("sinh", np.sinh),
+    "sqrt": ("sqrt", np.sqrt),
+    "tan": ("tan", np.tan),
+    "tanh": ("tanh", np.tanh),
+    "sigmoid": ("sigmoid", sigmoid),
+    "silu": ("silu", _silu),
 }
 
 
 def gelu(mode: str) -> Function:
     """The three forms of GELU as their formulas say."""
+
     def exact(x: Array) -> Array:
         return x * 0.5 * (1 + sp.erf(x / np.sqrt(2)))
 
@@ -64,30 +79,57 @@ def _special(op: str, dtype: np.dtype[Any]) -> Array:
 
 
 def _one(
-    op: str, builder: Function, reference: Function, dtype: np.dtype[Any], variant: str, shape: tuple[int, ...],
-    values: Callable[[np.random.Generator], list[Array]], key: bool = False,
+    op: str,
+    builder: Function,
+    reference: Function,
+    dtype: np.dtype[Any],
+    variant: str,
+    shape: tuple[int, ...],
+    values: Callable[[np.random.Generator], list[Array]],
+    key: bool = False,
 ) -> Case:
     return graph_case(
-        f"unary/{op}/{d.label(dtype)}-{variant}", op, [Spec("x", shape, dtype)], builder, reference,
-        lambda rng: [[v] for v in values(rng)], key=key,
+        f"unary/{op}/{d.label(dtype)}-{variant}",
+        op,
+        [Spec("x", shape, dtype)],
+        builder,
+        reference,
+        lambda rng: [[v] for v in values(rng)],
+        key=key,
     )
 
 
 def _variants(op: str, builder: Function, reference: Function, types: list[np.dtype[Any]]) -> Iterator[Case]:
     for dtype in types:
         edges = _special(op, dtype)
-        yield _one(op, builder, reference, dtype, "special", edges.shape, lambda rng, e=edges: [e],
-                   key=dtype in (d.F32, d.I8))
-        yield _one(op, builder, reference, dtype, "vector", (67,),
-                   lambda rng, t=dtype: [d.random(rng, (67,), t, 6)])
+        yield _one(
+            op, builder, reference, dtype, "special", edges.shape, lambda rng, e=edges: [e], key=dtype in (d.F32, d.I8)
+        )
+        yield _one(op, builder, reference, dtype, "vector", (67,), lambda rng, t=dtype: [d.random(rng, (67,), t, 6)])
     first = types[0]
     yield _one(op, builder, reference, first, "scalar", (), lambda rng: [d.random(rng, (), first)])
     yield _one(op, builder, reference, first, "empty", (0, 3), lambda rng: [d.random(rng, (0, 3), first)])
-    yield _one(op, builder, reference, first, "rank5", (2, 1, 3, 2, 5), lambda rng: [d.random(rng, (2, 1, 3, 2, 5), first)])
-    yield _one(op, builder, reference, first, "rank8", (1, 2, 1, 3, 1, 2, 1, 2),
-               lambda rng: [d.random(rng, (1, 2, 1, 3, 1, 2, 1, 2), first)])
-    yield _one(op, builder, reference, first, "dynamic", (-1, 4),
-               lambda rng: [d.random(rng, (n, 4), first) for n in (3, 1, 7, 0)])
+    yield _one(
+        op, builder, reference, first, "rank5", (2, 1, 3, 2, 5), lambda rng: [d.random(rng, (2, 1, 3, 2, 5), first)]
+    )
+    yield _one(
+        op,
+        builder,
+        reference,
+        first,
+        "rank8",
+        (1, 2, 1, 3, 1, 2, 1, 2),
+        lambda rng: [d.random(rng, (1, 2, 1, 3, 1, 2, 1, 2), first)],
+    )
+    yield _one(
+        op,
+        builder,
+        reference,
+        first,
+        "dynamic",
+        (-1, 4),
+        lambda rng: [d.random(rng, (n, 4), first) for n in (3, 1, 7, 0)],
+    )
 
 
 def _abs(x: Array) -> Array:
