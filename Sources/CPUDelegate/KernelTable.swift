@@ -17,6 +17,16 @@ enum KernelTable {
     }()
 
     static func kernel(for request: KernelRequest) throws(EngineError) -> Kernel {
+        // Nothing to compute: kernels need not care for empty results, whose other extents may be of any size.
+        if !request.results.isEmpty, request.results.allSatisfy({ $0.elementCount == 0 }) {
+            return Kernel { _ throws(EngineError) in }
+        }
+        // Beyond any machine's memory; below it, kernels may count bytes without care.
+        for type in request.operands + request.results {
+            guard let byteCount = type.byteCount, byteCount <= 1 << 46 else {
+                throw .outOfMemory(unit: "cpu", byteCount: type.byteCount ?? .max)
+            }
+        }
         guard let factory = rows[request.op.kind] else { throw request.declined("the CPU has no kernel for it") }
         return try factory(request)
     }

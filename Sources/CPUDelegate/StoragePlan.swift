@@ -50,7 +50,7 @@ struct StoragePlan {
         for (step, byteCount) in scratch.enumerated() {
             lifetimes.append(BufferLifetime(steps: step...step, byteCount: byteCount))
         }
-        let memory = MemoryPlan(lifetimes)
+        let memory = try MemoryPlan(lifetimes)
         workspaceByteCount = memory.byteCount
 
         func slot(of value: Value) -> StorageSlot {
@@ -198,6 +198,11 @@ struct StoragePlan {
             for index in kernel.inPlaceOperands where index < op.operands.count {
                 let memory = root(of: op.operands[index])
                 if part.states.contains(memory) { continue }
+                // What reads the same memory otherwise, as a norm reads its gamma, must not see results there.
+                let isShared = op.operands.indices.contains {
+                    root(of: op.operands[$0]) == memory && !kernel.inPlaceOperands.contains($0)
+                }
+                if isShared { continue }
                 if isFree(memory, after: step, type: part[type: result]) { return memory }
             }
             return nil

@@ -5,12 +5,13 @@ package import EngineGraph
 package enum Compiler {
     package static func compile(
         _ program: Program, function name: String, host: any HostEvaluator, delegate: any Delegate,
-        planLimit: Int = 16
+        planLimit: Int = 16, fusesPatterns: Bool = true
     ) throws(EngineError) -> CompiledFunction {
         var compiled = try Lowering.lower(program, function: name, host: host)
         DeadCode.run(&compiled)
-        try ConstantFolding.run(&compiled, host: host)
+        ConstantFolding.run(&compiled, host: host)
         DeadCode.run(&compiled)
-        return CompiledFunction(compiled, host: host, delegate: delegate, planLimit: planLimit)
+        return CompiledFunction(
+            compiled, host: host, delegate: delegate, planLimit: planLimit, fusesPatterns: fusesPatterns)
     }
 }

@@ -7,9 +7,13 @@ package enum ConstantFolding {
     /// small program into a large one.
     private static let byteLimit = 1 << 20
 
-    package static func run(_ compiled: inout CompiledGraph, host: any HostEvaluator) throws(EngineError) {
+    /// What all folded results together may take beyond what the constants take, unpacked weights not counted.
+    private static let totalByteLimit = 256 << 20
+
+    package static func run(_ compiled: inout CompiledGraph, host: any HostEvaluator) {
         let weights = productOperands(compiled.graph.body.ops)
-        compiled.graph.body.ops = try folded(compiled.graph.body.ops, &compiled, weights, host: host)
+        var budget = compiled.constants.values.reduce(totalByteLimit) { $0 + $1.byteCount }
+        compiled.graph.body.ops = folded(compiled.graph.body.ops, &compiled, weights, &budget, host: host)
     }
 
     /// The values that only products read. A product reads a transposed weight as it is stored: transposing it here
@@ -34,16 +38,17 @@ package enum ConstantFolding {
     }
 
     private static func folded(
-        _ ops: [Op], _ compiled: inout CompiledGraph, _ weights: Set<Value>, host: any HostEvaluator
-    ) throws(EngineError) -> [Op] {
+        _ ops: [Op], _ compiled: inout CompiledGraph, _ weights: Set<Value>, _ budget: inout Int,
+        host: any HostEvaluator
+    ) -> [Op] {
         var kept: [Op] = []
         kept.reserveCapacity(ops.count)
         for var op in ops {
             for index in op.regions.indices {
-                op.regions[index].ops = try folded(op.regions[index].ops, &compiled, weights, host: host)
+                op.regions[index].ops = folded(op.regions[index].ops, &compiled, weights, &budget, host: host)
             }
             guard !isTransposedWeight(op, compiled, weights),
-                let results = try results(of: op, compiled, host: host)
+                let results = results(of: op, compiled, &budget, host: host)
             else {
                 kept.append(op)
                 continue
@@ -66,8 +71,8 @@ package enum ConstantFolding {
 
     /// The results of `op`, where they are constant and worth keeping.
     private static func results(
-        of op: Op, _ compiled: CompiledGraph, host: any HostEvaluator
-    ) throws(EngineError) -> [HostTensor]? {
+        of op: Op, _ compiled: CompiledGraph, _ budget: inout Int, host: any HostEvaluator
+    ) -> [HostTensor]? {
         guard op.regions.isEmpty, !op.operands.isEmpty, !op.results.isEmpty, op.kind != .loadState else { return nil }
         var operands: [HostTensor] = []
         for operand in op.operands {
@@ -78,23 +83,25 @@ package enum ConstantFolding {
             op: op, operands: operands.map { .tensor($0.type) },
             declared: op.results.map { compiled.graph[type: $0] },
             integers: { operands[$0].integers() }, numbers: { operands[$0].numbers() })
-        guard case .types(let types) = try inferTypes(query) else { return nil }
+        // What fails here fails in the run, if the run gets there: a branch may not.
+        guard case .types(let types)? = try? inferTypes(query) else { return nil }
         var results: [TensorType] = []
         var byteCount = 0
         for type in types {
-            guard case .tensor(let tensor) = type, let size = tensor.byteCount else { return nil }
+            guard case .tensor(let tensor) = type, let size = tensor.byteCount, size <= Int.max - byteCount else {
+                return nil
+            }
             results.append(tensor)
             byteCount += size
         }
         let sourceByteCount = operands.reduce(0) { $0 + $1.byteCount }
-        guard byteCount <= max(byteLimit, 2 * sourceByteCount) || op.kind.decompresses else { return nil }
-        if op.kind == .getShape { return [HostTensor(integers: operands[0].type.shape, type: results[0])].compactMap { $0 } }
-        do throws(EngineError) {
-            return try host.evaluate(op, operands: operands, results: results)
-        } catch {
-            // What fails here fails in the run, if the run gets there: a branch may not.
-            return nil
+        if !op.kind.decompresses {
+            guard byteCount <= max(byteLimit, 2 * sourceByteCount), byteCount <= budget else { return nil }
         }
+        if op.kind == .getShape { return HostTensor(integers: operands[0].type.shape, type: results[0]).map { [$0] } }
+        guard let folded = try? host.evaluate(op, operands: operands, results: results) else { return nil }
+        if !op.kind.decompresses { budget -= byteCount }
+        return folded
     }
 }
 

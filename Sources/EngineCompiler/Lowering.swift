@@ -7,6 +7,9 @@ package struct Lowering {
     /// A hostile program can call itself into exponential size: no genuine one comes near this many ops.
     private static let opLimit = 2_000_000
 
+    /// So can splats, which take a few bytes on disk and as many as they like here.
+    private static let splatByteLimit = 8 << 30
+
     private let program: Program
     private let host: any HostEvaluator
     private let functionName: String
@@ -15,6 +18,7 @@ package struct Lowering {
     private var constants: [Value: HostTensor] = [:]
     private var knownConstants: [ConstantKey: Value] = [:]
     private var opCount = 0
+    private var splatByteCount = 0
 
     private struct ConstantKey: Hashable {
         let constant: ObjectIdentifier
@@ -51,10 +55,10 @@ package struct Lowering {
         var ops: [Op] = []
         try lower(graph.body.ops, in: &scope, into: &ops, depth: 0)
         output.body.ops = ops
-        // Tokens are how the program returns its states: the states themselves are arguments here.
+        // Tokens are how the program returns its states, which are arguments here.
         var resultNames: [String] = []
         for (position, result) in graph.body.results.enumerated() {
-            if case .token = graph[type: result] { continue }
+            if Self.isStateful(graph[type: result]) { continue }
             output.body.results.append(try value(result, in: scope))
             if position < graph.signature.resultNames.count {
                 resultNames.append(graph.signature.resultNames[position])
@@ -86,7 +90,7 @@ package struct Lowering {
         _ source: [Op], in scope: inout Scope, into ops: inout [Op], depth: Int
     ) throws(EngineError) {
         for op in source {
-            opCount += 1
+            opCount += max(1, op.results.count)
             guard opCount <= Self.opLimit else {
                 throw .invalidGraph(
                     function: functionName, op: op.kind.rawValue,
@@ -134,7 +138,8 @@ package struct Lowering {
             if case .kernel(let kernelName, _) = op.attributes { name = kernelName }
             throw .unsupportedOp(
                 op: op.kind.rawValue,
-                reason: "kernel '\(name)' is Metal source without a fallback; export the model without the custom kernel, "
+                reason:
+                    "kernel '\(name)' is Metal source without a fallback; export the model without the custom kernel, "
                     + "or with a composite whose body spells it out")
         case .if, .while:
             try lowerControl(op, in: &scope, into: &ops, depth: depth)
@@ -178,7 +183,8 @@ package struct Lowering {
         guard body.body.arguments.count == op.operands.count, body.body.results.count == op.results.count else {
             throw .invalidGraph(
                 function: functionName, op: op.kind.rawValue,
-                reason: "the body takes \(body.body.arguments.count) values and gives \(body.body.results.count); the op "
+                reason:
+                    "the body takes \(body.body.arguments.count) values and gives \(body.body.results.count); the op "
                     + "has \(op.operands.count) operands and \(op.results.count) results")
         }
         var inner = Scope(body)
@@ -210,32 +216,69 @@ package struct Lowering {
     ) throws(EngineError) {
         var lowered = Op(op.kind, location: op.location)
         lowered.operands = try values(op.operands, in: scope)
+        // A `while` passes its operands to the first region, and the first's results after the condition to the second.
+        var passed = op.kind == .while ? op.operands : []
         for region in op.regions {
+            try alias(region.arguments, to: passed, in: &scope, op)
             let arguments = define(region.arguments, in: &scope)
             var inner: [Op] = []
             try lower(region.ops, in: &scope, into: &inner, depth: depth + 1)
             lowered.regions.append(
                 Region(arguments: arguments, ops: inner, results: try values(region.results, in: scope)))
+            if op.kind == .while { passed = Array(region.results.dropFirst()) }
+        }
+        if op.kind == .while, op.regions.count == 2 {
+            try alias(op.results, to: Array(op.regions[0].results.dropFirst()), in: &scope, op)
+            // The second round must mean the same states as the first.
+            try alias(op.regions[0].arguments, to: op.regions[1].results, in: &scope, op)
+        } else {
+            for region in op.regions { try alias(op.results, to: region.results, in: &scope, op) }
         }
         lowered.results = define(op.results, in: &scope)
         ops.append(lowered)
     }
 
-    /// The values that stand for `source`, without the tokens among them.
+    /// Makes the states among `names` stand for those in the same places of `values`: a state that goes through control
+    /// flow stays the argument that it is, so that one memory never has two names.
+    private func alias(
+        _ names: [Value], to values: [Value], in scope: inout Scope, _ op: Op
+    ) throws(EngineError) {
+        for (index, name) in names.enumerated() {
+            guard case .handle = scope.graph[type: name] else { continue }
+            guard index < values.count else {
+                throw .invalidGraph(function: functionName, op: op.kind.rawValue, reason: "a state comes from nowhere")
+            }
+            let state = try value(values[index], in: scope)
+            guard scope.map[name.index] == nil || scope.map[name.index] == state else {
+                throw .unsupportedOp(op: op.kind.rawValue, reason: "it chooses between states")
+            }
+            scope.map[name.index] = state
+        }
+    }
+
+    /// Whether a value of this type is memory of the caller or an order of accesses, rather than data.
+    private static func isStateful(_ type: ValueType) -> Bool {
+        switch type {
+        case .handle, .token: true
+        case .tensor, .image: false
+        }
+    }
+
+    /// The values that stand for `source`, without the states and tokens among them.
     private func values(_ source: [Value], in scope: Scope) throws(EngineError) -> [Value] {
         var values: [Value] = []
         for item in source {
-            if case .token = scope.graph[type: item] { continue }
+            if Self.isStateful(scope.graph[type: item]) { continue }
             values.append(try value(item, in: scope))
         }
         return values
     }
 
-    /// New values for `source`, without the tokens among them.
+    /// New values for `source`, without the states and tokens among them.
     private mutating func define(_ source: [Value], in scope: inout Scope) -> [Value] {
         var values: [Value] = []
         for item in source {
-            if case .token = scope.graph[type: item] { continue }
+            if Self.isStateful(scope.graph[type: item]) { continue }
             let value = output.makeValue(scope.graph[type: item])
             scope.map[item.index] = value
             values.append(value)
@@ -250,6 +293,13 @@ package struct Lowering {
         }
         let key = ConstantKey(constant: ObjectIdentifier(constant), type: type)
         if let known = knownConstants[key] { return known }
+        if constant.isSplat {
+            let byteCount = type.byteCount ?? .max
+            guard byteCount <= Self.splatByteLimit - splatByteCount else {
+                throw .outOfMemory(unit: "host", byteCount: byteCount)
+            }
+            splatByteCount += byteCount
+        }
         let value = output.makeValue(.tensor(type))
         constants[value] = try HostTensor(constant: constant, type: type)
         knownConstants[key] = value

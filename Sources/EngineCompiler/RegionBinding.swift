@@ -6,22 +6,28 @@ package final class CompiledFunction: Sendable {
     package let compiled: CompiledGraph
     package let host: any HostEvaluator
     package let delegate: any Delegate
-    /// How many bound plans each region and each segment keeps.
+    /// How many bound plans the function keeps, each for the shapes of a call. Below them, where the contents of
+    /// tensors and control flow decide, fewer are kept: the numbers multiply.
     package let planLimit: Int
+    /// Whether ops are joined into patterns that one kernel computes: off, each runs by itself, to compare with.
+    package let fusesPatterns: Bool
 
     package init(
-        _ compiled: CompiledGraph, host: any HostEvaluator, delegate: any Delegate, planLimit: Int = 16
+        _ compiled: CompiledGraph, host: any HostEvaluator, delegate: any Delegate, planLimit: Int = 16,
+        fusesPatterns: Bool = true
     ) {
         self.compiled = compiled
         self.host = host
         self.delegate = delegate
         self.planLimit = planLimit
+        self.fusesPatterns = fusesPatterns
     }
 
     /// The whole function, ready to be bound to the shapes of a call.
     package func makeBinding() -> RegionBinding {
         RegionBinding(
-            self, region: compiled.graph.body, captured: BindState(valueCount: compiled.graph.types.count))
+            self, region: compiled.graph.body, captured: BindState(valueCount: compiled.graph.types.count),
+            planLimit: planLimit)
     }
 }
 
@@ -31,14 +37,16 @@ package final class RegionBinding: Sendable {
     package let region: Region
     private let captured: BindState
     private let plans: PlanCache<Segment>
+    private let planLimit: Int
     /// The last op of the region that reads a value; `ops.count` for the region's results.
     private let lastUse: [Value: Int]
 
-    init(_ function: CompiledFunction, region: Region, captured: BindState) {
+    init(_ function: CompiledFunction, region: Region, captured: BindState, planLimit: Int) {
         self.function = function
         self.region = region
         self.captured = captured
-        self.plans = PlanCache(limit: function.planLimit)
+        self.plans = PlanCache(limit: planLimit)
+        self.planLimit = planLimit
         var lastUse: [Value: Int] = [:]
         for (index, op) in region.ops.enumerated() {
             for value in op.reads { lastUse[value] = index }
@@ -59,7 +67,7 @@ package final class RegionBinding: Sendable {
         return try plans.plan(for: key) { () throws(EngineError) in
             var state = captured
             for (argument, type) in zip(region.arguments, types) { state.types[argument.index] = type }
-            return try bind(from: 0, state)
+            return try bind(from: 0, state, planLimit: max(1, planLimit / 4))
         }
     }
 
@@ -68,7 +76,7 @@ package final class RegionBinding: Sendable {
         try segment.following.plan(for: results.flatMap(\.type.shape)) { () throws(EngineError) in
             var state = segment.state
             for (value, tensor) in zip(op.results, results) { state.types[value.index] = .tensor(tensor.type) }
-            return try bind(from: segment.nextOp, state)
+            return try bind(from: segment.nextOp, state, planLimit: max(1, segment.planLimit / 4))
         }
     }
 
@@ -96,7 +104,7 @@ package final class RegionBinding: Sendable {
                 copy.pointer.copyMemory(from: tensor.pointer, byteCount: tensor.byteCount)
                 state.known[value] = copy
             }
-            return try bind(from: segment.nextOp, state)
+            return try bind(from: segment.nextOp, state, planLimit: max(1, segment.planLimit / 4))
         }
     }
 
@@ -112,7 +120,7 @@ package final class RegionBinding: Sendable {
     }
 
     /// Binds ops from `start` until the region ends or the host has to decide something.
-    private func bind(from start: Int, _ initial: BindState) throws(EngineError) -> Segment {
+    private func bind(from start: Int, _ initial: BindState, planLimit: Int) throws(EngineError) -> Segment {
         var state = initial
         var kept: [Op] = []
         var end = Segment.End.finished
@@ -162,7 +170,7 @@ package final class RegionBinding: Sendable {
                 }
             }
         }
-        return try makeSegment(kept, from: start, to: next, end: end, state)
+        return try makeSegment(kept, to: next, end: end, state, planLimit: planLimit)
     }
 
     /// The results of an op whose operands the host knows, where they are small: shape arithmetic.
@@ -172,11 +180,13 @@ package final class RegionBinding: Sendable {
         var resultTypes: [TensorType] = []
         var byteCount = 0
         for type in results {
-            guard case .tensor(let tensor) = type, let size = tensor.byteCount else { return nil }
+            guard case .tensor(let tensor) = type, let size = tensor.byteCount,
+                size <= Self.knownByteLimit - byteCount
+            else { return nil }
             resultTypes.append(tensor)
             byteCount += size
         }
-        guard !resultTypes.isEmpty, byteCount <= Self.knownByteLimit else { return nil }
+        guard !resultTypes.isEmpty else { return nil }
         if op.kind == .getShape, case .tensor(let operand) = operandTypes[0] {
             return HostTensor(integers: operand.shape, type: resultTypes[0]).map { [$0] }
         }
@@ -190,7 +200,7 @@ package final class RegionBinding: Sendable {
     }
 
     private func makeSegment(
-        _ ops: [Op], from start: Int, to next: Int, end: Segment.End, _ state: BindState
+        _ ops: [Op], to next: Int, end: Segment.End, _ state: BindState, planLimit: Int
     ) throws(EngineError) -> Segment {
         // What is read from here on: by the op that ends the segment, by later ones, by the result.
         var wanted: Set<Value> = []
@@ -222,18 +232,28 @@ package final class RegionBinding: Sendable {
                 builder.addOutput(result)
             }
         }
-        let part = Fusion.run(builder.part, host: function.host)
-        let executable: (any Executable)? = part.ops.isEmpty ? nil : try function.delegate.load(part)
+        let executable = builder.part.ops.isEmpty ? nil : try load(builder.part)
 
         var end = end
         if case .control(let op, _) = end {
             end = .control(
-                op, bodies: op.regions.map { RegionBinding(function, region: $0, captured: state) })
+                op,
+                bodies: op.regions.map { RegionBinding(function, region: $0, captured: state, planLimit: planLimit) })
         }
         let known = state.known.filter { isWanted($0.key) }.map { (value: $0.key, tensor: $0.value) }
         return Segment(
             executable: executable, inputs: builder.inputs, states: builder.states, outputs: outputs, known: known,
-            end: end, nextOp: next, state: state, planLimit: function.planLimit)
+            end: end, nextOp: next, state: state, planLimit: planLimit)
+    }
+
+    /// Loads a part with its patterns fused; as it is where the unit does not take a fused op.
+    private func load(_ part: Subgraph) throws(EngineError) -> any Executable {
+        guard function.fusesPatterns else { return try function.delegate.load(part) }
+        do throws(EngineError) {
+            return try function.delegate.load(Fusion.run(part, host: function.host))
+        } catch .unsupportedOp {
+            return try function.delegate.load(part)
+        }
     }
 
     private func add(_ value: Value, to builder: inout SubgraphBuilder, _ state: BindState) throws(EngineError) {

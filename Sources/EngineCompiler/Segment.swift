@@ -29,6 +29,8 @@ package final class Segment: Sendable {
     /// Where the region goes on, and what is known there.
     let nextOp: Int
     let state: BindState
+    /// How many plans each cache below this segment keeps.
+    let planLimit: Int
 
     init(
         executable: (any Executable)?, inputs: [Value], states: [Value], outputs: [(value: Value, type: TensorType)],
@@ -41,6 +43,7 @@ package final class Segment: Sendable {
         self.known = known
         self.end = end
         self.following = PlanCache(limit: planLimit)
+        self.planLimit = planLimit
         self.nextOp = nextOp
         self.state = state
     }

@@ -1,3 +1,5 @@
+package import EngineGraph
+
 /// When a buffer is needed, and how large it is.
 package struct BufferLifetime: Sendable {
     /// The steps from which, and through which, the buffer must keep its contents.
@@ -18,7 +20,20 @@ package struct MemoryPlan: Sendable {
     /// Places the largest buffers first, each at the lowest offset that is free through its lifetime.
     ///
     /// - Complexity: O(n²) in the number of buffers.
-    package init(_ buffers: [BufferLifetime], alignment: Int = 64) {
+    /// - Throws: `outOfMemory` where no address space could hold them.
+    package init(_ buffers: [BufferLifetime], alignment: Int = 64) throws(EngineError) {
+        var sizes: [Int] = []
+        sizes.reserveCapacity(buffers.count)
+        var total = 0
+        for buffer in buffers {
+            // The sum of all is an upper bound of every offset and end below.
+            let (padded, isLarge) = buffer.byteCount.addingReportingOverflow(alignment - 1)
+            let size = padded / alignment * alignment
+            let (sum, isLarger) = total.addingReportingOverflow(size)
+            guard !isLarge, !isLarger else { throw .outOfMemory(unit: "host", byteCount: buffer.byteCount) }
+            sizes.append(size)
+            total = sum
+        }
         var offsets = [Int](repeating: 0, count: buffers.count)
         var end = 0
         let order = buffers.indices.sorted {
@@ -27,12 +42,11 @@ package struct MemoryPlan: Sendable {
         // Kept in the order of their offsets, so that one sweep finds the first gap.
         var placed: [Int] = []
         for index in order where buffers[index].byteCount > 0 {
-            let size = (buffers[index].byteCount + alignment - 1) / alignment * alignment
+            let size = sizes[index]
             var offset = 0
             for other in placed where buffers[other].steps.overlaps(buffers[index].steps) {
                 if offsets[other] >= offset + size { break }
-                offset = max(
-                    offset, offsets[other] + (buffers[other].byteCount + alignment - 1) / alignment * alignment)
+                offset = max(offset, offsets[other] + sizes[other])
             }
             offsets[index] = offset
             end = max(end, offset + size)

@@ -25,18 +25,33 @@ package final class FunctionExecutor: Sendable {
     ///     whose type is not the result's is an error.
     /// - Returns: The results, in memory that nothing else refers to, or in their destinations.
     package func run(_ arguments: [HostTensor], destinations: [HostTensor?]) throws(EngineError) -> [HostTensor] {
-        let region = function.compiled.graph.body
-        var types: [ValueType] = []
-        types.reserveCapacity(arguments.count)
-        for (value, tensor) in zip(region.arguments, arguments) {
-            if case .handle = function.compiled.graph[type: value] {
-                types.append(.handle(tensor.type))
-            } else {
-                types.append(.tensor(tensor.type))
-            }
-        }
+        let types = try check(arguments)
         var environment: [Value: HostTensor] = [:]
         return try run(binding, arguments, types, &environment, destinations: destinations, owned: true)
+    }
+
+    /// The types of the arguments, which must be what the function takes: plans are kept by shapes alone.
+    private func check(_ arguments: [HostTensor]) throws(EngineError) -> [ValueType] {
+        let graph = function.compiled.graph
+        var types: [ValueType] = []
+        types.reserveCapacity(arguments.count)
+        guard arguments.count == graph.body.arguments.count else {
+            throw .invalidArgument(
+                function: graph.name, argument: "arguments", expected: "\(graph.body.arguments.count)",
+                given: "\(arguments.count)")
+        }
+        for (index, (value, tensor)) in zip(graph.body.arguments, arguments).enumerated() {
+            switch graph[type: value] {
+            case .tensor(let expected) where expected.accepts(tensor.type): types.append(.tensor(tensor.type))
+            case .handle(let expected) where expected.accepts(tensor.type): types.append(.handle(tensor.type))
+            default:
+                let names = graph.signature.argumentNames
+                throw .invalidArgument(
+                    function: graph.name, argument: index < names.count ? names[index] : "argument \(index)",
+                    expected: graph[type: value].description, given: tensor.type.description)
+            }
+        }
+        return types
     }
 
     /// Runs a region. `owned`: the results must not share memory with anything that outlives the call.
@@ -188,7 +203,11 @@ package final class FunctionExecutor: Sendable {
 
     private func types(of body: RegionBinding, _ arguments: [HostTensor]) -> [ValueType] {
         zip(body.region.arguments, arguments).map { value, tensor in
-            if case .handle = function.compiled.graph[type: value] { .handle(tensor.type) } else { .tensor(tensor.type) }
+            if case .handle = function.compiled.graph[type: value] {
+                .handle(tensor.type)
+            } else {
+                .tensor(tensor.type)
+            }
         }
     }
 

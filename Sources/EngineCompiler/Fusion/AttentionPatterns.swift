@@ -57,7 +57,9 @@ enum AttentionPatterns {
         for isKey in [false, true] {
             // The converter scales query and key by the root of the scale each.
             let operand = isKey ? key : query
-            if let scaled = matcher.owned(operand, .broadcastingMul, .mul), let split = matcher.splitScalar(scaled) {
+            if let scaled = matcher.owned(operand, .broadcastingMul, .mul), let split = matcher.splitScalar(scaled),
+                matcher.type(split.value).shape == matcher.type(operand).shape
+            {
                 scale *= split.scalar
                 if isKey { key = split.value } else { query = split.value }
             }

@@ -59,9 +59,11 @@ struct ElementwiseFusion {
             guard useCounts[operand.index] == uses, let index = definitions[operand.index], let producer = ops[index],
                 let inner = self.program(of: producer),
                 part[type: producer.results[0]].shape == part[type: op.results[0]].shape,
-                producers.reduce(program.instructions.count + inner.instructions.count, {
-                    $0 + $1.program.instructions.count
-                }) <= Self.instructionLimit,
+                producers.reduce(
+                    program.instructions.count + inner.instructions.count,
+                    {
+                        $0 + $1.program.instructions.count
+                    }) <= Self.instructionLimit,
                 producers.reduce(op.operands.count + producer.operands.count, { $0 + $1.op.operands.count })
                     <= Self.inputLimit
             else { continue }

@@ -169,7 +169,7 @@ struct EpilogueFusion {
     private mutating func absorb(_ op: Op, _ value: Value, _ change: (inout Op) -> Bool) -> Op? {
         guard useCounts[value.index] == 1, let (producer, index) = definition(value),
             producer.kind == .matmul || producer.kind == .convolution,
-            part[type: value].elementCount == part[type: op.results[0]].elementCount
+            part[type: value].shape == part[type: op.results[0]].shape
         else { return nil }
         var fused = producer
         guard change(&fused) else { return nil }
