@@ -23,7 +23,7 @@ import Testing
                 }
             }
             atEachLevel { level in
-                #expect(ck_softmax(type, output.memory, input.memory, outer, count, inner))
+                #expect(ck_softmax(type, output.memory, input.memory, outer, count, inner) == true)
                 let worst = want.indices.map { abs(Double(output[$0]) - want[$0]) / (want[$0] + 1e-4) }.max()!
                 #expect(worst < output.precision, "\(outer) \(count) \(inner) level \(level)")
             }
@@ -58,7 +58,7 @@ import Testing
                     }
                 }
                 var double = row.map(Double.init)
-                #expect(ck_softmax(CK_F64, &double, double, 1, 3, 1))
+                #expect(ck_softmax(CK_F64, &double, double, 1, 3, 1) == true)
                 for (x, y) in zip(double, want) { #expect(y.isNaN ? x.isNaN : abs(x - Double(y)) < 1e-7) }
             }
         }
@@ -97,7 +97,7 @@ import Testing
         if test.weight { norm.weight = UnsafeRawPointer(weight.memory) }
         if test.bias { norm.bias = UnsafeRawPointer(bias.memory) }
         atEachLevel { level in
-            #expect(ck_normalize_rows(&norm))
+            #expect(ck_normalize_rows(&norm) == true)
             for row in 0..<test.rows {
                 let x = (row * test.length..<(row + 1) * test.length).map {
                     Double(input[$0]) + (test.residual ? Double(residual[$0]) : 0)
@@ -130,7 +130,7 @@ import Testing
         (norm.input, norm.output) = (UnsafeRawPointer(input.memory), output.memory)
         (norm.weight, norm.bias) = (UnsafeRawPointer(weight.memory), UnsafeRawPointer(bias.memory))
         atEachLevel { level in
-            #expect(ck_normalize_groups(&norm))
+            #expect(ck_normalize_groups(&norm) == true)
             for group in 0..<2 * groups {
                 let x = (group * size..<(group + 1) * size).map { Double(input[$0]) }
                 let mean = x.reduce(0, +) / Double(size)

@@ -85,9 +85,9 @@ import Testing
         let want = Double(Float(0.1)) * Double(count)
         atEachLevel { level in
             var sum: Float = 0, columns = [Float](repeating: 0, count: 3)
-            #expect(ck_reduce(CK_REDUCE_SUM, CK_F32, &sum, input, 1, count, 1))
+            #expect(ck_reduce(CK_REDUCE_SUM, CK_F32, &sum, input, 1, count, 1) == true)
             #expect(abs(Double(sum) - want) < want * 1e-6, "level \(level)")
-            #expect(ck_reduce(CK_REDUCE_MEAN, CK_F32, &columns, input, 1, count / 3, 3))
+            #expect(ck_reduce(CK_REDUCE_MEAN, CK_F32, &columns, input, 1, count / 3, 3) == true)
             for mean in columns { #expect(abs(mean - 0.1) < 2e-8, "level \(level)") }
         }
     }
@@ -99,36 +99,36 @@ import Testing
             ]
             for (op, want) in empty {
                 var got = [Float](repeating: 5, count: 2)
-                #expect(ck_reduce_axes(op, CK_F32, &got, [Float](), 2, [2, 0], 2))
+                #expect(ck_reduce_axes(op, CK_F32, &got, [Float](), 2, [2, 0], 2) == true)
                 #expect(got == [want, want])
             }
             var mean: UInt16 = 0, least = Int8(0), greatest = UInt16(0), any: UInt8 = 7, all: UInt8 = 7
-            #expect(ck_reduce(CK_REDUCE_MEAN, CK_F16, &mean, [UInt16](), 1, 0, 1))
+            #expect(ck_reduce(CK_REDUCE_MEAN, CK_F16, &mean, [UInt16](), 1, 0, 1) == true)
             #expect(ck_f16_to_f32(mean).isNaN)
-            #expect(ck_reduce(CK_REDUCE_MAX, CK_I8, &least, [Int8](), 1, 0, 1))
-            #expect(ck_reduce(CK_REDUCE_MIN, CK_U16, &greatest, [UInt16](), 1, 0, 1))
+            #expect(ck_reduce(CK_REDUCE_MAX, CK_I8, &least, [Int8](), 1, 0, 1) == true)
+            #expect(ck_reduce(CK_REDUCE_MIN, CK_U16, &greatest, [UInt16](), 1, 0, 1) == true)
             #expect(least == .min && greatest == .max)
-            #expect(ck_reduce(CK_REDUCE_ANY, CK_BOOL, &any, [UInt8](), 1, 0, 1))
-            #expect(ck_reduce(CK_REDUCE_ALL, CK_BOOL, &all, [UInt8](), 1, 0, 1))
+            #expect(ck_reduce(CK_REDUCE_ANY, CK_BOOL, &any, [UInt8](), 1, 0, 1) == true)
+            #expect(ck_reduce(CK_REDUCE_ALL, CK_BOOL, &all, [UInt8](), 1, 0, 1) == true)
             #expect(any == 0 && all == 1)
             for count in [3, 40, 5000] {
                 for place in [0, count / 2, count - 1] {
                     var row = [Float](repeating: 1, count: count), got: Float = 0
                     row[place] = .nan
                     for op in [CK_REDUCE_MAX, CK_REDUCE_MIN, CK_REDUCE_SUM] {
-                        #expect(ck_reduce(op, CK_F32, &got, row, 1, count, 1))
+                        #expect(ck_reduce(op, CK_F32, &got, row, 1, count, 1) == true)
                         #expect(got.isNaN, "op \(op.rawValue)")
                         var wide = row.map(Double.init), double = 0.0
-                        #expect(ck_reduce(op, CK_F64, &double, &wide, 1, count, 1))
+                        #expect(ck_reduce(op, CK_F64, &double, &wide, 1, count, 1) == true)
                         #expect(double.isNaN)
                         var columns = [Float](repeating: 0, count: 2)
-                        #expect(ck_reduce(op, CK_F32, &columns, row + row, 1, count, 2))
+                        #expect(ck_reduce(op, CK_F32, &columns, row + row, 1, count, 2) == true)
                         #expect(columns.contains { $0.isNaN })
                     }
                 }
             }
-            #expect(!ck_reduce(CK_REDUCE_MEAN, CK_I32, &least, [Int32(1)], 1, 1, 1))
-            #expect(!ck_reduce(CK_REDUCE_ANY, CK_F32, &least, [Float(1)], 1, 1, 1))
+            #expect(ck_reduce(CK_REDUCE_MEAN, CK_I32, &least, [Int32(1)], 1, 1, 1) == false)
+            #expect(ck_reduce(CK_REDUCE_ANY, CK_F32, &least, [Float(1)], 1, 1, 1) == false)
         }
     }
 
@@ -139,8 +139,8 @@ import Testing
             for axes in UInt32(1)..<8 {
                 let groups = Self.groups(shape, axes: axes)
                 var any = [UInt8](repeating: 9, count: groups.count), all = any, inverse = input.map { 1 - $0 }
-                #expect(ck_reduce_axes(CK_REDUCE_ANY, CK_BOOL, &any, input, 3, shape.map(Int64.init), axes))
-                #expect(ck_reduce_axes(CK_REDUCE_ALL, CK_BOOL, &all, &inverse, 3, shape.map(Int64.init), axes))
+                #expect(ck_reduce_axes(CK_REDUCE_ANY, CK_BOOL, &any, input, 3, shape.map(Int64.init), axes) == true)
+                #expect(ck_reduce_axes(CK_REDUCE_ALL, CK_BOOL, &all, &inverse, 3, shape.map(Int64.init), axes) == true)
                 let want = groups.map { $0.contains { input[$0] != 0 } ? UInt8(1) : 0 }
                 #expect(any == want && all == want.map { 1 - $0 })
             }
@@ -150,7 +150,7 @@ import Testing
     static func arguments<T: KernelElement>(_ values: [T], _ outer: Int, _ count: Int, _ inner: Int, level: Int32) {
         for greatest in [true, false] {
             var got = [UInt32](repeating: 99, count: outer * inner)
-            #expect(ck_arg_reduce(greatest, T.kernelType, &got, values, outer, count, inner, nil, 0))
+            #expect(ck_arg_reduce(greatest, T.kernelType, &got, values, outer, count, inner, nil, 0) == true)
             for o in 0..<outer {
                 for i in 0..<inner {
                     var best = 0, found = false
@@ -175,12 +175,12 @@ import Testing
                 Self.arguments(small.map { $0 == 0 ? Double.nan : Double($0) }, outer, count, inner, level: level)
             }
             var got: UInt32 = 9, bound: Float = 100
-            #expect(ck_arg_reduce(true, CK_F32, &got, [Float.nan, 3, 50], 1, 3, 1, &bound, 7))
+            #expect(ck_arg_reduce(true, CK_F32, &got, [Float.nan, 3, 50], 1, 3, 1, &bound, 7) == true)
             #expect(got == 7)
-            #expect(ck_arg_reduce(true, CK_F32, &got, [Float.nan, -.infinity], 1, 2, 1, nil, 0))
+            #expect(ck_arg_reduce(true, CK_F32, &got, [Float.nan, -.infinity], 1, 2, 1, nil, 0) == true)
             #expect(got == 0)
             let halves: [UInt16] = [0x3c00, 0x4000, 0x4000, 0x7e00]
-            #expect(ck_arg_reduce(true, CK_F16, &got, halves, 1, 4, 1, nil, 0))
+            #expect(ck_arg_reduce(true, CK_F16, &got, halves, 1, 4, 1, nil, 0) == true)
             #expect(got == 1)
         }
     }

@@ -4,6 +4,7 @@
 #include "copy.h"
 #include "elementwise.h"
 #include "gemm.h"
+#include "movement.h"
 #include "norm.h"
 #include "reduce.h"
 #include "softmax.h"
