@@ -8,7 +8,7 @@ enum KernelTable {
     static let rows: [OpKind: Factory] = {
         var rows: [OpKind: Factory] = [:]
         for family in [
-            elementwiseKernels, matmulKernels, movementKernels, normalizationKernels, reductionKernels, shapeKernels,
+            elementwiseKernels, indexKernels, matmulKernels, movementKernels, normalizationKernels, reductionKernels, shapeKernels,
             weightKernels,
         ] {
             rows.merge(family) { _, latest in latest }

@@ -44,7 +44,8 @@ struct StridedCopy: Sendable {
     func run(
         _ source: UnsafeRawPointer, offset: Int = 0, to target: UnsafeMutableRawPointer, targetOffset: Int = 0
     ) {
-        ck_copy_strided(
+        // Rank and element size were checked when the copy was made.
+        _ = ck_copy(
             elementSize, rank, extents, target + targetOffset * elementSize, targetStrides,
             source + offset * elementSize, sourceStrides)
     }
@@ -177,10 +178,7 @@ private func sliceUpdateKernel(_ request: KernelRequest) throws(EngineError) -> 
         try StridedCopy(result.elementType, extents: update.shape, source: source, target: place.strides, request)
     }
     return Kernel { arguments throws(EngineError) in
-        // The plan may have put the result where the input is.
-        if arguments.operand(0) != UnsafeRawPointer(arguments.result()) {
-            arguments.result().copyMemory(from: arguments.operand(0), byteCount: byteCount)
-        }
+        arguments.startUpdate(byteCount)
         if let known, let ready {
             ready.run(arguments.operand(4), to: arguments.result(), targetOffset: known.offset)
             return

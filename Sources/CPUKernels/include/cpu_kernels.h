@@ -1,7 +1,6 @@
 #pragma once
 
 #include "ck_types.h"
-#include "copy.h"
 #include "elementwise.h"
 #include "gemm.h"
 #include "movement.h"
