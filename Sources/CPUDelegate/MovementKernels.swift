@@ -8,7 +8,7 @@ let movementKernels: [OpKind: KernelTable.Factory] = [
     .loadState: copyKernel, .copyWithConstraints: copyKernel, .copyDiscardingConstraints: copyKernel,
     .transpose: transposeKernel, .broadcastTo: broadcastKernel, .broadcastInDims: broadcastKernel,
     .slice: sliceKernel, .sliceUpdate: sliceUpdateKernel, .concat: concatKernel, .split: splitKernel,
-    .reverse: reverseKernel,
+    .reverse: reverseKernel, .tile: tileKernel,
 ]
 
 /// The bytes of operand 0 under the result's shape. Where the plan lets the result share them, it is never run.
@@ -70,6 +70,28 @@ private func broadcastKernel(_ request: KernelRequest) throws(EngineError) -> Ke
         result.elementType, extents: result.shape,
         source: try math.broadcastStrides(request.operands[0].shape, to: result.shape),
         target: try math.rowMajorStrides(result.shape), request)
+    return Kernel { arguments throws(EngineError) in copy.run(arguments.operand(0), to: arguments.result()) }
+}
+
+/// A tiled tensor is a broadcast one: each dimension is read as (repetitions, extent), the repetitions with stride 0.
+private func tileKernel(_ request: KernelRequest) throws(EngineError) -> Kernel {
+    let math = ShapeMath(.tile)
+    let shape = request.operands[0].shape
+    let given = try request.integers(1, "dims")
+    guard given.count <= shape.count else { throw math.failure("\(given.count) repetitions for rank \(shape.count)") }
+    let repetitions = Array(repeating: 1, count: shape.count - given.count) + given
+    let strides = try math.rowMajorStrides(shape)
+    let target = try math.rowMajorStrides(request.results[0].shape)
+    var extents: [Int] = []
+    var read: [Int] = []
+    var written: [Int] = []
+    for dimension in shape.indices {
+        extents += [repetitions[dimension], shape[dimension]]
+        read += [0, strides[dimension]]
+        written += [shape[dimension] * target[dimension], target[dimension]]
+    }
+    let copy = try StridedCopy(
+        request.results[0].elementType, extents: extents, source: read, target: written, request)
     return Kernel { arguments throws(EngineError) in copy.run(arguments.operand(0), to: arguments.result()) }
 }
 

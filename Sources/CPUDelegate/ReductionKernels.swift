@@ -89,7 +89,7 @@ private func combinerKernel(_ request: KernelRequest) throws(EngineError) -> Ker
     let extents = request.operands[0].shape.map(Int64.init)
     let count = request.results[0].elementCount ?? 0
     // What starts the reduction is one more element of each.
-    let merge = try MergeProgram(combiner.op, type: type, request)
+    let merge = try MergeProgram(combiner.op, request)
     return Kernel { arguments throws(EngineError) in
         guard
             ck_reduce_axes(
@@ -99,15 +99,27 @@ private func combinerKernel(_ request: KernelRequest) throws(EngineError) -> Ker
     }
 }
 
-/// `x = op(initial, x)` for every element.
+/// `x = op(initial, x)` for every element. The initial value may be of a wider type than the elements.
 private struct MergeProgram: Sendable {
     private let program: MachineProgram
 
-    init(_ op: ck_ew_op, type: ck_type, _ request: KernelRequest) throws(EngineError) {
-        let machineType = type == CK_F16 || type == CK_BF16 ? CK_F32 : type
-        let instruction = ck_ew_instruction(op: op, type: machineType, to: machineType, a: 1, b: 0, c: 0)
+    init(_ op: ck_ew_op, _ request: KernelRequest) throws(EngineError) {
+        let type = try request.operands[0].elementType.ckType(request)
+        let initial = try request.operands[2].elementType.ckType(request)
+        func machine(_ type: ck_type) -> ck_type { type == CK_F16 || type == CK_BF16 ? CK_F32 : type }
+        var instructions: [ck_ew_instruction] = []
+        var start: UInt16 = 1
+        if machine(initial) != machine(type) {
+            instructions.append(
+                ck_ew_instruction(op: CK_EW_CAST, type: machine(initial), to: machine(type), a: 1, b: 0, c: 0))
+            start = 2
+        }
+        instructions.append(
+            ck_ew_instruction(op: op, type: machine(type), to: machine(type), a: start, b: 0, c: 0))
+        let output = ck_ew_output(value: UInt16(1 + instructions.count), type: type)
         guard
-            let made = ck_ew_create([type, type], 2, nil, 0, [instruction], 1, [ck_ew_output(value: 2, type: type)], 1)
+            let made = ck_ew_create(
+                [type, initial], 2, nil, 0, instructions, Int32(instructions.count), [output], 1)
         else { throw request.declined("its combiner on \(request.operands[0].elementType.dialectName)") }
         program = MachineProgram(made)
     }
@@ -195,7 +207,9 @@ private func generalCombinerKernel(_ body: Graph, _ request: KernelRequest) thro
     let rank = shape.count
     let mask = try axisMask(request, 1)
     let size = request.operands[0].elementType.bitWidth / 8
-    guard size > 0 else { throw request.declined("elements of type \(request.operands[0].elementType.dialectName)") }
+    guard size > 0, request.operands[2].elementType == request.operands[0].elementType else {
+        throw request.declined("elements of type \(request.operands[0].elementType.dialectName)")
+    }
     let slice = try SliceBody(body, shape: request.results[0].shape, request)
     let sliceByteCount = request.results[0].byteCount ?? 0
     let strides = try ShapeMath(.reduce).rowMajorStrides(shape)

@@ -64,8 +64,9 @@ extension OperandInfo {
         OperandInfo(name: name, accepts: .tensor(elements), ranks: rank, isParameter: true)
     }
 
+    /// One integer; a vector of one is taken for it, as some decompositions write it.
     static func scalarParameter(_ name: String, _ elements: ElementSet = .integers) -> OperandInfo {
-        parameter(name, rank: 0...0, elements)
+        parameter(name, rank: 0...1, elements)
     }
 
     static func other(_ name: String, _ accepts: Class) -> OperandInfo {

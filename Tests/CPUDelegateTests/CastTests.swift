@@ -30,7 +30,7 @@ import Testing
         let values: [F] = [0, 1, 2, .max, .min, .max / 3, .max - 1, .min / 2, 77, 100, 5, 6, 7, 8, 9, 10, 11, 12]
         func check<T: FixedWidthInteger & KernelElement>(_ to: T.Type) throws {
             let got = try apply(CK_EW_CAST, values, result: T(), type: T.kernelType)
-            #expect(got == values.map { T(truncatingIfNeeded: $0) }, "\(F.self) to \(T.self)")
+            #expect(got == values.map { T(clamping: $0) }, "\(F.self) to \(T.self)")
         }
         try atEachLevel { _ in
             try check(Int8.self)

@@ -73,8 +73,8 @@ typedef enum {
     CK_EW_LESS_EQUAL,
     /// a (bool) ? b : c.
     CK_EW_WHERE,
-    /// From class `type` to class `to`. Float to integer truncates and saturates, NaN gives 0; integers wrap; to bool:
-    /// not zero, or NaN.
+    /// From class `type` to class `to`. Float to integer truncates and saturates, NaN gives 0; integers saturate; to
+    /// bool: not zero, or NaN.
     CK_EW_CAST,
     CK_EW_OP_COUNT
 } ck_ew_op;

@@ -33,5 +33,6 @@ void ck_reduce_identity(ck_reduce_op op, ck_type type, void *value) {
     if (op == CK_REDUCE_MIN) real = INFINITY, integer = ~least(type);
     if (type == CK_F64) memcpy(value, &real, sizeof real);
     else if (type >= CK_F16) ck_cast(type, value, CK_F64, &real, 1);
-    else ck_cast(type, value, CK_I64, &integer, 1);
+    // The low bytes, not a cast: all ones must stay all ones.
+    else memcpy(value, &integer, ck_type_size(type));
 }
