@@ -72,9 +72,15 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
         // Tests.
+        .target(
+            name: "EngineTestSupport",
+            dependencies: ["EngineDelegation", "EngineGraph"],
+            path: "Tests/EngineTestSupport",
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "CPUDelegateTests",
-            dependencies: ["CPUDelegate", "CPUKernels", "EngineDelegation", "EngineGraph"],
+            dependencies: ["CPUDelegate", "CPUKernels", "EngineDelegation", "EngineGraph", "EngineTestSupport"],
             swiftSettings: settings
         ),
         .testTarget(
@@ -94,13 +100,16 @@ let package = Package(
         ),
         .testTarget(
             name: "EngineCompilerTests",
-            dependencies: ["CPUDelegate", "EngineCompiler", "EngineDelegation", "EngineGraph"],
+            dependencies: ["CPUDelegate", "EngineCompiler", "EngineDelegation", "EngineGraph", "EngineTestSupport"],
             swiftSettings: settings
         ),
         .testTarget(name: "EngineGraphTests", dependencies: ["EngineGraph"], swiftSettings: settings),
         .testTarget(
             name: "EngineRuntimeTests",
-            dependencies: ["CPUDelegate", "EngineCompiler", "EngineDelegation", "EngineGraph", "EngineRuntime"],
+            dependencies: [
+                "CPUDelegate", "EngineCompiler", "EngineDelegation", "EngineGraph", "EngineRuntime",
+                "EngineTestSupport",
+            ],
             swiftSettings: settings
         ),
     ],
