@@ -200,6 +200,35 @@ def _sparse(dtype: DType, shape: tuple[int, ...], density: float) -> Case:
     )
 
 
+def _sparse_lookup(bits: int, vector: int) -> Case:
+    """A palette over sparse indices; a vector fills a run along the axis."""
+    shape, axis = (4, 6), 0
+    rng = np.random.default_rng(bits)
+    mask = rng.random(shape) < 0.5
+    indices = integers(bits, (int(mask.sum()),), bits, False)
+    lut = d.random(rng, (1, 1, 1 << bits, vector), d.F32)
+    dense = np.zeros((shape[0] * vector, shape[1]), np.float32)
+    for index, (row, column) in zip(indices, np.argwhere(mask)):
+        dense[row * vector : (row + 1) * vector, column] = lut[0, 0, index]
+
+    def body(x: Any) -> Any:
+        coreai = ops()
+        at = packed_constant(indices, bits, False) if bits < 8 else const(indices, np.uint8)
+        sparse = coreai.build_sparse_with_bitmask(at, packed_constant(mask, 1, False))
+        found = coreai.lut_to_sparse_with_bitmask(sparse, coreai.constant(lut), const(axis, np.int16))
+        return coreai.add(coreai.sparse_with_bitmask_to_dense(found), x)
+
+    return graph_case(
+        f"compressed/lut_to_sparse/u{bits}-vector{vector}",
+        "lut_to_sparse_with_bitmask",
+        [Spec("x", dense.shape, d.F32)],
+        body,
+        lambda x: dense + x,
+        lambda rng: [[d.random(rng, dense.shape, d.F32)]],
+        key=bits == 4,
+    )
+
+
 def quantized(x: Array, scale: Array, zero: Array, low: Array, target: DType) -> Array:
     """clip(round((x − low) / scale) + zero): round half to even."""
     least, most = d.limits(target)
@@ -295,6 +324,9 @@ def cases() -> Iterator[Case]:
             yield _sparse(dtype, shape, 0.5)
     yield _sparse(d.F32, (4, 9), 0.0)
     yield _sparse(d.F32, (4, 9), 1.0)
+    for bits in (1, 4, 8):
+        yield _sparse_lookup(bits, 1)
+    yield _sparse_lookup(2, 2)
     for target in (d.I8, d.U8):
         for variant in ("tensor", "axis0", "axis1", "axis1_scalar"):
             for source in (d.F32, d.F16):

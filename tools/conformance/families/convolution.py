@@ -164,8 +164,22 @@ def _padded_bias() -> Case:
     )
 
 
+LARGE = {
+    "3x3x32": Layout((1, 32, 28, 27), (32, 32, 3, 3)),
+    "1x1x64": Layout((1, 64, 19, 21), (96, 64, 1, 1)),
+    "3x3s2": Layout((2, 24, 31, 33), (40, 24, 3, 3), stride=(2, 2)),
+    "5x5": Layout((1, 16, 20, 20), (24, 16, 5, 5)),
+    "depthwise48": Layout((1, 48, 25, 30), (48, 1, 3, 3), groups=48),
+    "grouped4": Layout((1, 32, 17, 18), (64, 8, 3, 3), groups=4),
+}
+
+
 def cases() -> Iterator[Case]:
     """All cases of this family."""
+    for variant, layout in LARGE.items():
+        note = "a convolution: four times the tolerance"
+        yield _case("conv2d", "conv2d", variant, layout, d.F32, True, rtol=4e-4, atol=4e-5, note=note)
+        yield _case("conv2d", "conv2d", variant, layout, d.F16, True, rtol=8e-3, atol=4e-3, note=note)
     table = [
         ("conv2d", "conv2d", PLAIN_2D),
         ("conv3d", "conv3d", PLAIN_3D),

@@ -29,6 +29,12 @@ PLAIN: dict[str, Shapes] = {
     "rank4": ((2, 3, 4, 5), (2, 3, 5, 2)),
     "rank5": ((2, 1, 2, 3, 4), (2, 1, 2, 4, 3)),
 }
+LARGE: dict[str, Shapes] = {
+    "129x257x131": ((129, 257), (257, 131)),
+    "1x768x515": ((1, 768), (768, 515)),
+    "300x64x200": ((300, 64), (64, 200)),
+    "batch4": ((4, 70, 66), (4, 66, 75)),
+}
 EMPTY: dict[str, Shapes] = {
     "empty_k": ((2, 0), (0, 4)),
     "empty_m": ((0, 3), (3, 4)),
@@ -146,6 +152,19 @@ def cases() -> Iterator[Case]:
             [d.random(rng, (b, m, 4), d.F32), d.random(rng, (4, n), d.F32)] for b, m, n in ((2, 3, 5), (1, 1, 1))
         ],
     )
+    for dtype in (d.F32, d.F16):
+        for variant, shapes in LARGE.items():
+            loose = {d.F32: (4e-4, 4e-5), d.F16: (8e-3, 4e-3)}[dtype]
+            yield _case(
+                f"{d.label(dtype)}-{variant}",
+                "batch_matmul",
+                "batch_matmul",
+                shapes,
+                dtype,
+                rtol=loose[0],
+                atol=loose[1],
+                note="a long sum: four times the tolerance",
+            )
     yield _edges()
     for dtype in d.FLOATS:
         yield _weights(dtype)

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import dtypes as d
 from ..dtypes import wide
-from ..graph import ModuleBuilder, ops
+from ..graph import ModuleBuilder, graph_case, ops
 from ..model import Answer, Array, Built, Call, Case, Spec
 
 
@@ -124,7 +124,32 @@ def _private() -> Case:
     )
 
 
+def _isolated() -> Case:
+    """A group meant for a delegate that is not there: its region is what it does."""
+
+    def body(x: Any) -> Any:
+        from coreai._compiler.ir import InsertionPoint
+
+        coreai = ops()
+        op = coreai.IsolatedGroupOp([x.type], [x], "Interpreter")
+        block = op.regions[0].blocks.append(x.type)
+        with InsertionPoint(block):
+            coreai.yield_([coreai.exp(block.arguments[0])])
+        return coreai.add(op.results[0], x)
+
+    return graph_case(
+        "control/isolated_group",
+        "isolated_group",
+        [Spec("x", (2, 3), d.F32)],
+        body,
+        lambda x: np.exp(x) + x,
+        lambda rng: [[d.random(rng, (2, 3), d.F32)]],
+        key=True,
+    )
+
+
 def cases() -> Iterator[Case]:
     """All cases of this family."""
+    yield _isolated()
     yield from _functions()
     yield _private()
