@@ -61,7 +61,9 @@ static void run(void *context, size_t begin, size_t end) {
 void ck_pick(
     size_t size, int rank, const int64_t *output_extents, const int64_t *input_extents, const int64_t *indices,
     void *output, const void *input, const void *value) {
-    job j = {.size = size, .rank = rank, .output_extents = output_extents, .output = output, .input = input, .value = value};
+    job j = {
+        .size = size, .rank = rank, .output_extents = output_extents, .output = output, .input = input,
+        .value = value};
     static const int64_t one = 1, zero = 0;
     if (rank == 0) j.rank = 1, j.output_extents = &one, j.tables[0] = &zero;
     size_t rows = 1;
