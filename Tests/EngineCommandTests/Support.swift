@@ -32,7 +32,9 @@ struct Transcript {
     var error: String
 
     /// Runs `engine` with `arguments` in this process.
-    init(_ arguments: String...) async {
+    init(_ arguments: String...) async { await self.init(arguments) }
+
+    init(_ arguments: [String]) async {
         let texts = Texts()
         let console = Console(
             out: { text in texts.out.withLock { $0 += text } }, error: { text in texts.error.withLock { $0 += text } })

@@ -59,7 +59,7 @@ enum RunCommand: Subcommand {
     private static func show(_ name: String, _ array: NDArray, _ console: Console) throws {
         let shape = array.shape.map(String.init).joined(separator: " × ")
         console.out("\(console.style.bold(name))  \(array.scalarType.displayName)\(shape.isEmpty ? "" : " " + shape)")
-        console.out(ArrayText.text(try array.numbers(), shape: array.shape))
+        console.out(ArrayText.text(try array.numbers(), shape: array.shape, isBool: array.scalarType == .bool))
     }
 
     private static func showTimes(_ times: [Double], _ session: ModelSession, _ console: Console) {

@@ -6,10 +6,11 @@ enum ArrayText {
     private static let longest = 8
     private static let edge = 3
 
-    static func text(_ numbers: Numbers, shape: [Int]) -> String {
+    static func text(_ numbers: Numbers, shape: [Int], isBool: Bool = false) -> String {
         guard numbers.count > 0 else { return "[]" }
         let indices = Self.indices(shape)
-        let texts = element(numbers, indices)
+        var texts = element(numbers, indices)
+        if isBool { texts = texts.map { $0 == "0" ? "false" : "true" } }
         let width = texts.map(\.count).max() ?? 0
         var position = 0
         return block(shape[...], indent: 1) {
