@@ -39,7 +39,7 @@ import Testing
                 let signature = signatures[function["name"] as? String ?? ""]
                 for kind in ["inputs", "states", "outputs"] {
                     let values = try #require(function[kind] as? [[String: String]])
-                    #expect(values.map { [$0["name"], $0["type"]] } == signature?[kind], "\(name)")
+                    #expect(values.map { [$0["name"] ?? "", $0["type"] ?? ""] } == signature?[kind], "\(name)")
                 }
             }
         }
