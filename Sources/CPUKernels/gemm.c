@@ -12,7 +12,7 @@
 #include "thread_pool.h"
 
 enum {
-    BLOCK_K = 384,                // steps between two visits of C
+    BLOCK_K = 512,                // steps between two visits of C
     A_CACHE = 64 << 10,           // floats of A that stay in the second-level cache
     B_CACHE = 64 << 10,           // floats of B that a task packs at a time
     A_BLOCK = 1 << 20,            // floats of A packed at a time

@@ -19,6 +19,9 @@ CK_LEVEL_BEGIN
     vf sum[STEPS][ROWS][VECTORS];                                                                         \
     UNROLL for (int u = 0; u < STEPS; u++) UNROLL for (int i = 0; i < ROWS; i++)                          \
         UNROLL for (int j = 0; j < VECTORS; j++) sum[u][i][j] = (vf){0};                                  \
+    /* By the time that the sums are done, C's tile is near. */                                          \
+    UNROLL for (int i = 0; i < ROWS; i++) UNROLL for (int j = 0; j < VECTORS; j++)                        \
+        __builtin_prefetch(c + i * ldc + j * CK_W, 1);                                                    \
     const size_t size = TYPE == CK_F32 ? 4 : 2;                                                           \
     const char *p = b;                                                                                    \
     size_t left = k;                                                                                      \

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "ck_types.h"
+#include "conv.h"
 #include "elementwise.h"
 #include "gemm.h"
 #include "interpolate.h"
