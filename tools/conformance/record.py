@@ -97,7 +97,7 @@ def write(case: Case, folder: Path, built: Built | None, calls: list[Call], answ
             arrays |= {f"expected_{k}": _expected(case, np.asarray(v)) for k, v in answers[index].outputs.items()}
             arrays |= {f"expected_state_{k}": _expected(case, np.asarray(v)) for k, v in answers[index].states.items()}
         save = np.savez_compressed if sum(a.nbytes for a in arrays.values()) > 1024 else np.savez
-        save(folder / f"case_{index}.npz", **arrays)  # type: ignore[arg-type]
+        save(folder / f"case_{index}.npz", **dict(sorted(arrays.items())))  # type: ignore[arg-type]
     meta: dict[str, Any] = {}
     if case.function != "main":
         meta["function"] = case.function
