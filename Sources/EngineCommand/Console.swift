@@ -72,8 +72,8 @@ final class Console: Sendable {
     }
 
     func report(_ error: CommandError) {
-        note("\(errorStyle.red("error:")) \(error.message)")
-        if let hint = error.hint { note("  \(hint)") }
+        note("\(errorStyle.red("error:")) \(printable(error.message))")
+        if let hint = error.hint { note("  \(printable(hint))") }
     }
 }
 

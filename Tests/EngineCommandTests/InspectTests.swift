@@ -79,6 +79,18 @@ import Testing
         }
     }
 
+    @Test func spellsControlCharactersOut() async throws {
+        try await withTemporaryFolder { folder in
+            let asset = folder.appendingPathComponent("odd.aimodel")
+            try FileManager.default.copyItem(atPath: assetFixture("counter"), toPath: asset.path)
+            let metadata = #"{"assetVersion": "2.0", "author": "a\u001b[31mred\nline", "description": "größe"}"#
+            try Data(metadata.utf8).write(to: asset.appendingPathComponent("metadata.json"))
+            let result = await Transcript("inspect", asset.path)
+            #expect(result.out.contains("author       a\\u{1b}[31mred line\n"))
+            #expect(result.out.contains("description  größe\n"))
+        }
+    }
+
     @Test func saysWhatIsMissing() async {
         let result = await Transcript("inspect", "/nowhere.aimodel")
         #expect(result.status == 1)

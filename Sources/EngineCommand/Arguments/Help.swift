@@ -64,3 +64,17 @@ func padded(_ text: String, _ width: Int) -> String {
 func leftPadded(_ text: String, _ width: Int) -> String {
     String(repeating: " ", count: max(0, width - text.count)) + text
 }
+
+/// `text` from a file, safe for a terminal: control characters, which could move the cursor or worse, are spelt out.
+func printable(_ text: String) -> String {
+    guard text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return text }
+    var result = ""
+    for scalar in text.unicodeScalars {
+        if scalar.properties.generalCategory == .control {
+            result += scalar == "\n" ? " " : "\\u{\(String(scalar.value, radix: 16))}"
+        } else {
+            result.unicodeScalars.append(scalar)
+        }
+    }
+    return result
+}

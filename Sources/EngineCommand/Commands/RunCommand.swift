@@ -58,7 +58,9 @@ enum RunCommand: Subcommand {
 
     private static func show(_ name: String, _ array: NDArray, _ console: Console) throws {
         let shape = array.shape.map(String.init).joined(separator: " × ")
-        console.out("\(console.style.bold(name))  \(array.scalarType.displayName)\(shape.isEmpty ? "" : " " + shape)")
+        console.out(
+            "\(console.style.bold(printable(name)))  \(array.scalarType.displayName)\(shape.isEmpty ? "" : " " + shape)"
+        )
         console.out(ArrayText.text(try array.numbers(), shape: array.shape, isBool: array.scalarType == .bool))
     }
 

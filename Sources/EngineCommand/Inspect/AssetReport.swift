@@ -114,10 +114,10 @@ struct MetadataValue: Encodable {
 extension AssetReport {
     /// The report for a person.
     func lines(_ style: Style) -> [String] {
-        var lines = [style.bold(URL(fileURLWithPath: path).lastPathComponent)]
+        var lines = [style.bold(printable(URL(fileURLWithPath: path).lastPathComponent))]
         func add(_ title: String, _ text: String?) {
             guard let text else { return }
-            lines.append("  \(padded(title, 12)) \(text)")
+            lines.append("  \(padded(printable(title), 12)) \(printable(text))")
         }
         add("producer", producer)
         add("version", versionText)
@@ -127,14 +127,14 @@ extension AssetReport {
         add("description", description)
         add("created", creationDate)
         for (key, value) in metadata.sorted(by: { $0.key < $1.key }) { add(key, value.value.description) }
-        if isHashVerified == true { add("hash", style.green("matches the program")) }
+        if isHashVerified == true { lines.append("  \(padded("hash", 12)) \(style.green("matches the program"))") }
 
         let groups = functions.map { [("input", $0.inputs), ("state", $0.states), ("output", $0.outputs)] }
         let width = groups.joined().flatMap { $0.1.map(\.name.count) }.max() ?? 0
         for (function, groups) in zip(functions, groups) {
-            lines += ["", "function \(style.bold(function.name))"]
+            lines += ["", "function \(style.bold(printable(function.name)))"]
             for (kind, values) in groups {
-                lines += values.map { "  \(padded(kind, 7)) \(padded($0.name, min(width, 40)))  \($0.type)" }
+                lines += values.map { "  \(padded(kind, 7)) \(padded(printable($0.name), min(width, 40)))  \($0.type)" }
             }
         }
         if functions.isEmpty { lines += ["", "no functions"] }
@@ -151,7 +151,7 @@ extension AssetReport {
 extension AssetReport.Statistics {
     fileprivate func lines(_ style: Style) -> [String] {
         var lines = ["", style.bold("operations") + " (decompositions included)"]
-        lines += operationDistribution.map { "  \(leftPadded(String($0.count), 9))  \($0.name)" }
+        lines += operationDistribution.map { "  \(leftPadded(String($0.count), 9))  \(printable($0.name))" }
         lines += ["", style.bold("stored elements")]
         lines += storageTypes.map { "  \(leftPadded(String($0.count), 12))  \($0.name)" }
         lines += ["", style.bold("compute types"), "  " + computeTypes.joined(separator: ", ")]

@@ -48,7 +48,9 @@ final class CasePool: Sendable {
         }
         // A worker that died must not take this process with it, when its next case is written to it.
         signal(SIGPIPE, SIG_IGN)
-        let threads = max(1, ProcessInfo.processInfo.activeProcessorCount / jobs)
+        // At least two where there are two cores: one would leave the parallel paths of the kernels unchecked.
+        let cores = ProcessInfo.processInfo.activeProcessorCount
+        let threads = min(cores, max(2, cores / jobs))
         await withTaskGroup { group in
             for _ in 0..<jobs {
                 group.addTask {

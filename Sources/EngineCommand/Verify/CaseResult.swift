@@ -49,9 +49,9 @@ struct CaseResult: Codable, Sendable, Equatable {
         let unit = unit.map { ", unit \($0)" } ?? ""
         let failed = outputs.filter { !$0.passed }
         guard error == nil, let worst = failed.first else {
-            return "\(name): \((error ?? "failed").replacing("\n", with: "; "))\(unit)"
+            return "\(printable(name)): \(printable((error ?? "failed").replacing("\n", with: "; ")))\(unit)"
         }
-        var text = "\(name): output \(worst.name): max abs error \(Self.text(worst.maxAbs))"
+        var text = "\(printable(name)): output \(printable(worst.name)): max abs error \(Self.text(worst.maxAbs))"
         text += ", max rel error \(Self.text(worst.maxRel)), PSNR \(Self.text(worst.psnr)) dB\(unit)"
         text += " (call \(worst.call), \(worst.failures) of \(worst.count) beyond"
         text += " rtol \(Self.text(worst.rtol)) atol \(Self.text(worst.atol))"
