@@ -8,8 +8,8 @@ enum KernelTable {
     static let rows: [OpKind: Factory] = {
         var rows: [OpKind: Factory] = [:]
         for family in [
-            elementwiseKernels, indexKernels, matmulKernels, movementKernels, normalizationKernels, poolKernels,
-            reductionKernels, shapeKernels, weightKernels,
+            convolutionKernels, elementwiseKernels, indexKernels, matmulKernels, movementKernels, normalizationKernels,
+            orderKernels, reductionKernels, shapeKernels, weightKernels,
         ] {
             rows.merge(family) { _, latest in latest }
         }

@@ -28,6 +28,9 @@ private func productKernel(_ request: KernelRequest) throws(EngineError) -> Kern
     guard [.float32, .float16, .bfloat16].contains(type) else {
         throw request.declined("products of \(type.dialectName)")
     }
+    if let product = try BLASProduct(request, shape, attributes) {
+        return Kernel { arguments throws(EngineError) in product.run(arguments) }
+    }
     let xType = try type.ckType(request)
     let yType = try request.operands[1].elementType.ckType(request)
     let resultType = try request.results[0].elementType.ckType(request)
