@@ -76,6 +76,6 @@ private func poolElements(_ request: KernelRequest) throws(EngineError) -> (type
 
 /// Depth, height and width, with a depth of one where there is none.
 private func triple(_ values: some BidirectionalCollection<Int>) -> (Int64, Int64, Int64) {
-    let padded = [Int64](repeating: 1, count: max(3 - values.count, 0)) + values.map { Int64($0) }
+    let padded = [Int64](repeating: 1, count: max(3 - values.count, 0)) + values.map(Int64.init)
     return (padded[0], padded[1], padded[2])
 }
