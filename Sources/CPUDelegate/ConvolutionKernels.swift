@@ -49,8 +49,9 @@ private func convolutionKernel(_ request: KernelRequest) throws(EngineError) -> 
         var epilogue = template.value
         if let bias, let biasIndex { epilogue.bias = bias.pointer(arguments, biasIndex) }
         if let residualIndex { epilogue.residual = arguments.operand(residualIndex) }
-        let plan = try plan ?? makePlan(geometry, arguments.operand(1), source: nil)
-        guard ck_conv_run(plan.pointer, arguments.operand(0), arguments.result(), &epilogue) else {
+        let ready: ConvolutionPlan
+        if let plan { ready = plan } else { ready = try makePlan(geometry, arguments.operand(1), source: nil) }
+        guard ck_conv_run(ready.pointer, arguments.operand(0), arguments.result(), &epilogue) else {
             throw .outOfMemory(unit: "cpu", byteCount: geometry.outputByteCount)
         }
     }

@@ -9,7 +9,7 @@ func interpolateKernel(_ request: KernelRequest) throws(EngineError) -> Kernel {
     let scale = try FloatOperand(request, index: 2, count: source.rank)
     let offset = try FloatOperand(request, index: 3, count: source.rank)
     // A scalar is resized as a vector of one.
-    let extents = (output.isEmpty ? [1] : output).map(Int64.init)
+    let extents = (output.isEmpty ? [1] : output).map { Int64($0) }
     return Kernel(workspaceByteCount: source.workspaceByteCount) { arguments throws(EngineError) in
         var scales = scale.values(arguments)
         var offsets = offset.values(arguments)
@@ -58,7 +58,7 @@ private struct SampledArray: Sendable {
         let (input, result) = (request.operands[0], request.results[0])
         kind = request.op.kind
         rank = input.rank
-        extents = (input.shape.isEmpty ? [1] : input.shape).map(Int64.init)
+        extents = (input.shape.isEmpty ? [1] : input.shape).map { Int64($0) }
         guard rank <= 8 else { throw request.declined("\(rank) dimensions") }
         guard let inputCount = input.elementCount, let resultCount = result.elementCount else {
             throw request.declined("\(input) to \(result)")
