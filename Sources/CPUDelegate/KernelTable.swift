@@ -9,8 +9,7 @@ enum KernelTable {
         var rows: [OpKind: Factory] = [:]
         for family in [
             convolutionKernels, elementwiseKernels, indexKernels, matmulKernels, movementKernels,
-            normalizationKernels,
-            orderKernels, poolKernels, reductionKernels, shapeKernels, weightKernels,
+            normalizationKernels, orderKernels, poolKernels, reductionKernels, shapeKernels, weightKernels,
         ] {
             rows.merge(family) { _, latest in latest }
         }
