@@ -5,11 +5,12 @@ package import EngineGraph
 /// stored by plain ops in program order.
 package struct Lowering {
     /// A hostile program can call itself into exponential size: no genuine one comes near this many ops.
-    private static let opLimit = 2_000_000
+    package static let opLimit = 2_000_000
 
     /// So can splats, which take a few bytes on disk and as many as they like here.
     private static let splatByteLimit = 8 << 30
 
+    private let opLimit: Int
     private let program: Program
     private let host: any HostEvaluator
     private let functionName: String
@@ -27,16 +28,17 @@ package struct Lowering {
 
     /// Lowers the function called `functionName`.
     package static func lower(
-        _ program: Program, function functionName: String, host: any HostEvaluator
+        _ program: Program, function functionName: String, host: any HostEvaluator, opLimit: Int = Lowering.opLimit
     ) throws(EngineError) -> CompiledGraph {
         guard let graph = program.graph(named: functionName) else {
             throw .invalidGraph(function: functionName, op: "graph", reason: "there is no such function")
         }
-        var lowering = Lowering(program, host: host, functionName: functionName)
+        var lowering = Lowering(program, host: host, functionName: functionName, opLimit: opLimit)
         return try lowering.lower(graph)
     }
 
-    private init(_ program: Program, host: any HostEvaluator, functionName: String) {
+    private init(_ program: Program, host: any HostEvaluator, functionName: String, opLimit: Int) {
+        self.opLimit = opLimit
         self.program = program
         self.host = host
         self.functionName = functionName
@@ -91,10 +93,10 @@ package struct Lowering {
     ) throws(EngineError) {
         for op in source {
             opCount += max(1, op.results.count)
-            guard opCount <= Self.opLimit else {
+            guard opCount <= opLimit else {
                 throw .invalidGraph(
                     function: functionName, op: op.kind.rawValue,
-                    reason: "calls unfold to more than \(Self.opLimit) ops")
+                    reason: "calls unfold to more than \(opLimit) ops")
             }
             try lower(op, in: &scope, into: &ops, depth: depth)
         }

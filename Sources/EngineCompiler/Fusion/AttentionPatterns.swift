@@ -13,7 +13,7 @@ enum AttentionPatterns {
         // A transpose of the result is part of the pattern: heads go back beside their rows.
         if root.kind == .transpose {
             guard let product = matcher.owned(root.operands[0], .broadcastingBatchMatmul, .batchMatmul),
-                let permutation = matcher.integers(root.operands[1])
+                let permutation = matcher.permutation(of: root)
             else { return nil }
             return attention(product, resultPermutation: permutation, root, matcher)
         }
@@ -112,11 +112,13 @@ enum AttentionPatterns {
             results: root.results, attributes: .attention(attributes), location: root.location)
     }
 
-    /// The value behind a transpose, and how it is permuted.
+    /// The value behind transposes, and how it is permuted.
     private static func stored(_ value: Value, _ matcher: PatternMatcher) -> (Value, [Int]) {
-        guard let transpose = matcher.op(value, .transpose),
-            let permutation = matcher.integers(transpose.operands[1])
-        else { return (value, []) }
-        return (transpose.operands[0], permutation)
+        var (value, permutation) = (value, [Int]())
+        while let transpose = matcher.op(value, .transpose), let inner = matcher.permutation(of: transpose) {
+            value = transpose.operands[0]
+            permutation = permutation.isEmpty ? inner : permutation.map { inner[$0] }
+        }
+        return (value, permutation)
     }
 }

@@ -44,6 +44,12 @@ struct PatternMatcher {
     /// The contents of a small integer constant.
     func integers(_ value: Value) -> [Int]? { part.constants[value]?.integers() }
 
+    /// Where each dimension of a transpose's result comes from, counted from the first.
+    func permutation(of transpose: Op) -> [Int]? {
+        guard let given = integers(transpose.operands[1]) else { return nil }
+        return try? ShapeMath(.transpose).permutation(given, rank: type(transpose.operands[0]).rank)
+    }
+
     /// The operand of a commutative op that is a constant with one element, and the other one.
     func splitScalar(_ op: Op) -> (value: Value, scalar: Double)? {
         guard op.operands.count == 2 else { return nil }
