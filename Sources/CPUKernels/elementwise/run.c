@@ -121,7 +121,17 @@ static void store_constant(char *buffer, ck_ew_constant constant, size_t n) {
     if (constant.type == CK_F32) memcpy(bytes, &(float){(float)constant.real}, 4);
     else if (constant.type == CK_F64) memcpy(bytes, &constant.real, 8);
     else if (constant.type == CK_BOOL) bytes[0] = constant.integer != 0;
-    else ck_cast(constant.type, bytes, CK_I64, &constant.integer, 1);
+    else {
+        // The low bytes, not a cast, which would saturate.
+        uint64_t low = (uint64_t)constant.integer;
+        for (size_t i = 0; i < size; i++, low >>= 8) {
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+            bytes[size - 1 - i] = (char)low;
+#else
+            bytes[i] = (char)low;
+#endif
+        }
+    }
     copy_strided(buffer, bytes, n, 0, size);
 }
 

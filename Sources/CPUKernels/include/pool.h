@@ -8,9 +8,9 @@ extern "C" {
 
 typedef enum { CK_POOL_MAX, CK_POOL_SUM } ck_pool_op;
 
-/// Windows over `planes` (batch · channels) planes of up to three dimensions; a 2-D pool has a first extent of 1. Places
-/// outside of the input count as −inf (max; integers: the least) or 0 (sum), which covers ceil mode and, with `before`, a
-/// padding by that value. NaN passes through; integer sums wrap; 16-bit floats add in f32.
+/// Windows over `planes` (batch · channels) planes of up to three dimensions; a 2-D pool has a first extent of 1.
+/// Places outside of the input count as −inf (max; integers: the least) or 0 (sum), which covers ceil mode and, with
+/// `before`, a padding by that value. NaN passes through; integer sums wrap; 16-bit floats add in f32.
 typedef struct {
     ck_pool_op op;
     ck_type type;

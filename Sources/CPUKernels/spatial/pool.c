@@ -15,7 +15,8 @@ typedef struct {
 
 /// Input elements `first`, `first + step`, … as floats or as they are; in place where they are adjacent and need no
 /// conversion.
-static const void *fetch(const job *j, const ck_vector_kernels *v, const char *row, int64_t first, int64_t n, void *to) {
+static const void *fetch(
+    const job *j, const ck_vector_kernels *v, const char *row, int64_t first, int64_t n, void *to) {
     int64_t step = j->pool->stride[2], size = (int64_t)j->size;
     const char *a = row + first * size;
     char gathered[BLOCK * 8];
@@ -31,7 +32,8 @@ static const void *fetch(const job *j, const ck_vector_kernels *v, const char *r
 }
 
 /// One input row into the accumulators of the outputs `first ..< first + count`.
-static void add_row(const job *j, const ck_vector_kernels *v, const char *row, char *sums, int64_t first, int64_t count) {
+static void add_row(
+    const job *j, const ck_vector_kernels *v, const char *row, char *sums, int64_t first, int64_t count) {
     const ck_pool *p = j->pool;
     int64_t step = p->stride[2];
     _Alignas(64) char buffer[BLOCK * 8];
@@ -59,8 +61,8 @@ static void run(void *context, size_t begin, size_t end) {
     size_t wide = ck_type_size(wide_type), height = (size_t)p->output_extents[1], depth = (size_t)p->output_extents[0];
     for (size_t item = begin; item < end; item++) {
         int64_t y = (int64_t)(item % height), z = (int64_t)(item / height % depth);
-        const char *plane = (const char *)p->input
-            + item / height / depth * (size_t)(p->input_extents[0] * p->input_extents[1] * p->input_extents[2]) * j->size;
+        size_t plane_size = (size_t)(p->input_extents[0] * p->input_extents[1] * p->input_extents[2]) * j->size;
+        const char *plane = (const char *)p->input + item / height / depth * plane_size;
         for (int64_t x = 0; x < p->output_extents[2]; x += BLOCK) {
             int64_t n = p->output_extents[2] - x < BLOCK ? p->output_extents[2] - x : BLOCK;
             _Alignas(64) char sums[BLOCK * 8];
