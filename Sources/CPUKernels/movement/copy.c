@@ -53,31 +53,42 @@ static void copy_line(size_t size, char *d, int64_t to, const char *a, int64_t f
     else copy_element_16(d, to, a, from, n);
 }
 
-typedef uint32_t four __attribute__((vector_size(16)));
+// Four rows of four elements: rows of the source become columns.
+#define TRANSPOSE_4(name, T)                                                                       \
+    static void name(char *d, int64_t to, const char *a, int64_t from) {                           \
+        typedef T four __attribute__((vector_size(4 * sizeof(T))));                                \
+        const int64_t size = sizeof(T);                                                            \
+        four r[4], t[4];                                                                           \
+        for (int i = 0; i < 4; i++) memcpy(&r[i], a + i * from * size, sizeof r[i]);               \
+        t[0] = __builtin_shufflevector(r[0], r[1], 0, 4, 1, 5);                                    \
+        t[1] = __builtin_shufflevector(r[0], r[1], 2, 6, 3, 7);                                    \
+        t[2] = __builtin_shufflevector(r[2], r[3], 0, 4, 1, 5);                                    \
+        t[3] = __builtin_shufflevector(r[2], r[3], 2, 6, 3, 7);                                    \
+        r[0] = __builtin_shufflevector(t[0], t[2], 0, 1, 4, 5);                                    \
+        r[1] = __builtin_shufflevector(t[0], t[2], 2, 3, 6, 7);                                    \
+        r[2] = __builtin_shufflevector(t[1], t[3], 0, 1, 4, 5);                                    \
+        r[3] = __builtin_shufflevector(t[1], t[3], 2, 3, 6, 7);                                    \
+        for (int i = 0; i < 4; i++) memcpy(d + i * to * size, &r[i], sizeof r[i]);                 \
+    }
 
-/// Four rows of four 4-byte elements: rows of the source become columns.
-static void transpose_4(char *d, int64_t to, const char *a, int64_t from) {
-    four r[4], t[4];
-    for (int i = 0; i < 4; i++) memcpy(&r[i], a + i * from * 4, 16);
-    t[0] = __builtin_shufflevector(r[0], r[1], 0, 4, 1, 5), t[1] = __builtin_shufflevector(r[0], r[1], 2, 6, 3, 7);
-    t[2] = __builtin_shufflevector(r[2], r[3], 0, 4, 1, 5), t[3] = __builtin_shufflevector(r[2], r[3], 2, 6, 3, 7);
-    r[0] = __builtin_shufflevector(t[0], t[2], 0, 1, 4, 5), r[1] = __builtin_shufflevector(t[0], t[2], 2, 3, 6, 7);
-    r[2] = __builtin_shufflevector(t[1], t[3], 0, 1, 4, 5), r[3] = __builtin_shufflevector(t[1], t[3], 2, 3, 6, 7);
-    for (int i = 0; i < 4; i++) memcpy(d + i * to * 4, &r[i], 16);
-}
+TRANSPOSE_4(transpose_bytes, uint8_t)
+TRANSPOSE_4(transpose_halves, uint16_t)
+TRANSPOSE_4(transpose_words, uint32_t)
 
 /// The destination is contiguous along `inner`, the source along `across`.
 static void transpose_tile(const job *j, char *d, const char *a, int64_t rows, int64_t columns) {
     int64_t to = j->across.to, from = j->inner.from, size = (int64_t)j->size, row = 0;
-    if (size == 4) {
-        for (; row + 4 <= rows; row += 4) {
-            int64_t column = 0;
-            for (; column + 4 <= columns; column += 4) {
-                transpose_4(d + (row * to + column) * 4, to, a + (row + column * from) * 4, from);
-            }
-            for (int64_t r = row; r < row + 4 && column < columns; r++) {
-                copy_uint32_t(d + (r * to + column) * 4, 1, a + (r + column * from) * 4, from, columns - column);
-            }
+    for (; size <= 4 && row + 4 <= rows; row += 4) {
+        int64_t column = 0;
+        for (; column + 4 <= columns; column += 4) {
+            char *target = d + (row * to + column) * size;
+            const char *source = a + (row + column * from) * size;
+            if (size == 4) transpose_words(target, to, source, from);
+            else if (size == 2) transpose_halves(target, to, source, from);
+            else transpose_bytes(target, to, source, from);
+        }
+        for (int64_t r = row; r < row + 4 && column < columns; r++) {
+            copy_line(j->size, d + (r * to + column) * size, 1, a + (r + column * from) * size, from, columns - column);
         }
     }
     for (; row < rows; row++) copy_line(j->size, d + row * to * size, 1, a + row * size, from, columns);

@@ -88,7 +88,7 @@ static void run_columns(void *context, size_t begin, size_t end) {
         size_t start = (item / blocks * j->count * j->inner + column) * size;
         _Alignas(64) char sums[COLUMNS * 8];
         float wide[COLUMNS];
-        for (size_t i = 0; i < n; i++) ck_reduce_identity(j->op, wide_type, sums + i * ck_type_size(wide_type));
+        ck_reduce_start(j->op, wide_type, sums, n);
         for (size_t k = 0; k < j->count; k++) {
             size_t row = start + (j->reverse ? j->count - 1 - k : k) * j->inner * size;
             if (floats) {

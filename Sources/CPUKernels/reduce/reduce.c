@@ -104,8 +104,7 @@ static void reduce_columns(
         return;
     }
     float wide[COLUMNS];
-    ck_reduce_identity(j->op, CK_F32, &wide[0]);
-    for (size_t i = 0; i < columns; i++) sums[i] = wide[0];
+    ck_reduce_start(j->op, CK_F32, sums, columns);
     size_t size = ck_type_size(j->from);
     for (size_t r = first; r < last; r++) {
         const float *row = (const float *)(const void *)(a + r * j->inner * size);
@@ -125,7 +124,7 @@ static void reduce_blocks(void *context, size_t begin, size_t end) {
         _Alignas(64) char sums[COLUMNS * 8];
         if (j->wide == CK_F32) reduce_columns(j, v, a, columns, 0, j->count, (float *)(void *)sums);
         else {
-            for (size_t i = 0; i < columns; i++) ck_reduce_identity(j->op, j->wide, sums + i * size);
+            ck_reduce_start(j->op, j->wide, sums, columns);
             for (size_t r = 0; r < j->count; r++) {
                 v->plain_column(j->op, j->wide, sums, a + r * j->inner * size, columns);
             }

@@ -68,28 +68,21 @@ static void mix_rows(void *context, size_t begin, size_t end) {
     }
 }
 
-static float load(ck_type type, const char *base, size_t i) {
-    if (type == CK_F32) return ((const float *)(const void *)base)[i];
-    uint16_t bits = ((const uint16_t *)(const void *)base)[i];
-    return type == CK_F16 ? ck_f16_to_f32(bits) : ck_bf16_to_f32(bits);
-}
-
-/// The last dimension: neighbours in a row are mixed. `end` counts rows.
+/// The last dimension, of floats: neighbours in a row are mixed.
 static void mix_neighbours(void *context, size_t begin, size_t end) {
     const pass *p = context;
     const ck_vector_kernels *v = ck_vectors();
-    size_t from_size = ck_type_size(p->from), to_size = ck_type_size(p->to);
+    size_t to_size = ck_type_size(p->to);
     float result[BLOCK];
     for (size_t row = begin; row < end; row++) {
-        const char *base = p->input + row * p->count * from_size;
+        const float *a = (const float *)(const void *)p->input + row * p->count;
         for (size_t i = 0; i < p->result; i += BLOCK) {
             size_t n = p->result - i < BLOCK ? p->result - i : BLOCK;
             for (size_t k = 0; k < n; k++) {
                 place at = p->places[i + k];
-                float x = load(p->from, base, (size_t)at.low);
+                float x = a[at.low], mixed = x * (1 - at.share) + a[at.high] * at.share;
                 // An infinite neighbour without a share must not turn this into NaN.
-                if (at.share != 0) x = x * (1 - at.share) + load(p->from, base, (size_t)at.high) * at.share;
-                result[k] = x;
+                result[k] = at.share == 0 ? x : mixed;
             }
             v->narrow(p->to, p->output + (row * p->result + i) * to_size, result, n);
         }
@@ -115,7 +108,7 @@ static bool linear(
         memmove(output, input, total * ck_type_size(type));
         return true;
     }
-    void *memory[2] = {NULL, NULL};
+    void *memory[2] = {NULL, NULL}, *widened = NULL;
     place *places = NULL;
     bool ok = true;
     pass p = {.from = type, .input = input};
@@ -134,6 +127,12 @@ static bool linear(
         free(places);
         p.places = places = malloc(p.result * sizeof *places);
         ok = p.output != NULL && places != NULL;
+        if (ok && p.inner == 1 && p.from != CK_F32) {
+            // Only a first pass can meet them here.
+            ok = (widened = malloc(outer * p.count * sizeof(float))) != NULL;
+            if (ok) ck_cast(CK_F32, widened, p.from, p.input, outer * p.count);
+            p.from = CK_F32, p.input = widened;
+        }
         if (!ok) break;
         for (size_t k = 0; k < p.result; k++) {
             places[k] = locate(coordinate((int64_t)k, scale[d], offset[d]), (int64_t)p.count);
@@ -143,6 +142,7 @@ static bool linear(
     }
     free(memory[0]);
     free(memory[1]);
+    free(widened);
     free(places);
     return ok;
 }
@@ -175,6 +175,12 @@ bool ck_interpolate(
     ck_pick(ck_type_size(type), rank, output_extents, input_extents, tables, output, input, NULL);
     free(tables);
     return true;
+}
+
+static float load(ck_type type, const char *base, size_t i) {
+    if (type == CK_F32) return ((const float *)(const void *)base)[i];
+    uint16_t bits = ((const uint16_t *)(const void *)base)[i];
+    return type == CK_F16 ? ck_f16_to_f32(bits) : ck_bf16_to_f32(bits);
 }
 
 typedef struct {

@@ -11,7 +11,12 @@ typedef struct {
     ck_reduce_op op;
     bool floats;
     size_t size;
+    /// A block of the value that results start from.
+    _Alignas(64) char start[BLOCK * 8];
 } job;
+
+#define GATHER(T) \
+    for (int64_t i = 0; i < n; i++) memcpy(d + i * (int64_t)sizeof(T), a + i * step * (int64_t)sizeof(T), sizeof(T));
 
 /// Input elements `first`, `first + step`, … as floats or as they are; in place where they are adjacent and need no
 /// conversion.
@@ -24,7 +29,12 @@ static const void *fetch(
     if (step == 1 && !half) return a;
     if (step != 1) {
         char *d = half ? gathered : to;
-        for (int64_t i = 0; i < n; i++) memcpy(d + i * size, a + i * step * size, j->size);
+        switch (size) {
+            case 1: GATHER(uint8_t) break;
+            case 2: GATHER(uint16_t) break;
+            case 4: GATHER(uint32_t) break;
+            default: GATHER(uint64_t) break;
+        }
         a = d;
     }
     if (half) v->widen(j->pool->type, to, a, (size_t)n);
@@ -57,8 +67,7 @@ static void run(void *context, size_t begin, size_t end) {
     const job *j = context;
     const ck_pool *p = j->pool;
     const ck_vector_kernels *v = ck_vectors();
-    ck_type wide_type = j->floats ? CK_F32 : p->type;
-    size_t wide = ck_type_size(wide_type), height = (size_t)p->output_extents[1], depth = (size_t)p->output_extents[0];
+    size_t wide = j->floats ? sizeof(float) : j->size, height = (size_t)p->output_extents[1], depth = (size_t)p->output_extents[0];
     for (size_t item = begin; item < end; item++) {
         int64_t y = (int64_t)(item % height), z = (int64_t)(item / height % depth);
         size_t plane_size = (size_t)(p->input_extents[0] * p->input_extents[1] * p->input_extents[2]) * j->size;
@@ -66,7 +75,7 @@ static void run(void *context, size_t begin, size_t end) {
         for (int64_t x = 0; x < p->output_extents[2]; x += BLOCK) {
             int64_t n = p->output_extents[2] - x < BLOCK ? p->output_extents[2] - x : BLOCK;
             _Alignas(64) char sums[BLOCK * 8];
-            for (int64_t i = 0; i < n; i++) ck_reduce_identity(j->op, wide_type, sums + (size_t)i * wide);
+            memcpy(sums, j->start, (size_t)n * wide);
             for (int64_t kz = 0; kz < p->kernel[0]; kz++) {
                 int64_t from_z = z * p->stride[0] - p->before[0] + kz * p->dilation[0];
                 if (from_z < 0 || from_z >= p->input_extents[0]) continue;
@@ -101,6 +110,7 @@ bool ck_pool_run(const ck_pool *p) {
     job j = {
         .pool = p, .op = p->op == CK_POOL_MAX ? CK_REDUCE_MAX : CK_REDUCE_SUM, .size = ck_type_size(p->type),
         .floats = p->type == CK_F16 || p->type == CK_BF16 || p->type == CK_F32};
+    ck_reduce_start(j.op, j.floats ? CK_F32 : p->type, j.start, BLOCK);
     size_t rows = p->planes * (size_t)p->output_extents[0] * (size_t)p->output_extents[1];
     ck_parallel_for(rows, (size_t)(32768 / (p->output_extents[2] * window) + 1), run, &j);
     return true;
