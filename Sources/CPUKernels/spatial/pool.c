@@ -67,7 +67,8 @@ static void run(void *context, size_t begin, size_t end) {
     const job *j = context;
     const ck_pool *p = j->pool;
     const ck_vector_kernels *v = ck_vectors();
-    size_t wide = j->floats ? sizeof(float) : j->size, height = (size_t)p->output_extents[1], depth = (size_t)p->output_extents[0];
+    size_t wide = j->floats ? sizeof(float) : j->size;
+    size_t height = (size_t)p->output_extents[1], depth = (size_t)p->output_extents[0];
     for (size_t item = begin; item < end; item++) {
         int64_t y = (int64_t)(item % height), z = (int64_t)(item / height % depth);
         size_t plane_size = (size_t)(p->input_extents[0] * p->input_extents[1] * p->input_extents[2]) * j->size;
