@@ -13,6 +13,9 @@ final class CallGate: Sendable {
     /// - Parameter limit: How many calls may be in flight, at least one.
     init(limit: Int) { state = Mutex(State(free: max(1, limit))) }
 
+    /// How many calls wait.
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
+
     /// Waits for a place; throws `CancellationError` where the task is cancelled before it has one.
     func enter() async throws {
         try Task.checkCancellation()
@@ -34,7 +37,9 @@ final class CallGate: Sendable {
                         state.free -= 1
                         return true
                     }
-                    state.waiting.append((ticket, continuation))
+                    // Who drew a later ticket may have come here first.
+                    let place = state.waiting.lastIndex { $0.ticket < ticket }.map { $0 + 1 } ?? 0
+                    state.waiting.insert((ticket, continuation), at: place)
                     return nil
                 }
                 if let answer { continuation.resume(returning: answer) }
