@@ -9,20 +9,26 @@ package final class CPUDelegate: Delegate, HostEvaluator {
 
     package init() {}
 
-    package func support(for op: Op, operands: [TensorType], results: [TensorType]) -> Support {
-        let request = KernelRequest(
-            op: op, operands: operands, results: results, constants: operands.map { _ in nil }, weights: weights)
+    package var profile: UnitProfile { Self.measuredProfile }
+
+    package func support(for pattern: Op, in part: Subgraph) -> Support {
         do throws(EngineError) {
-            _ = try KernelTable.kernel(for: request)
+            _ = try KernelTable.kernel(for: KernelRequest(pattern, in: part, weights: weights))
             return .supported
         } catch {
             return .declined(reason: error.description)
         }
     }
 
-    package func load(_ part: Subgraph) throws(EngineError) -> any Executable {
-        try CPUExecutable(part, weights: weights)
+    package func compile(_ part: Subgraph) throws(EngineError) -> CompiledPart { CompiledPart(part: part) }
+
+    package func load(_ part: CompiledPart) throws(EngineError) -> any Executable {
+        try CPUExecutable(part.part, weights: weights)
     }
+
+    package func makeBuffer(byteCount: Int) throws(EngineError) -> any Buffer { try HostBuffer(byteCount: byteCount) }
+
+    package func makeQueue() throws(EngineError) -> any CommandQueue { CPUQueue() }
 
     package func hasKernel(for kind: OpKind) -> Bool { KernelTable.rows[kind] != nil }
 

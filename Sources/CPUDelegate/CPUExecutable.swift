@@ -3,7 +3,7 @@ import EngineGraph
 import Synchronization
 
 /// A part on the CPU: kernels in order, and a table of addresses that each run fills from its own working memory.
-final class CPUExecutable: Executable {
+final class CPUExecutable: HostExecutable {
     let workspaceByteCount: Int
 
     private struct Step {
@@ -29,10 +29,7 @@ final class CPUExecutable: Executable {
                 kernels.append(nil)
                 continue
             }
-            let request = KernelRequest(
-                op: op, operands: op.operands.map { part[type: $0] }, results: op.results.map { part[type: $0] },
-                constants: op.operands.map { part.constants[$0] }, weights: weights)
-            kernels.append(try KernelTable.kernel(for: request))
+            kernels.append(try KernelTable.kernel(for: KernelRequest(op, in: part, weights: weights)))
         }
         let plan = try StoragePlan(part, kernels: kernels)
         self.workspaceByteCount = plan.workspaceByteCount

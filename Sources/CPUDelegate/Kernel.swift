@@ -11,6 +11,22 @@ struct KernelRequest {
     /// Where weights that were put in a kernel's own layout are shared.
     let weights: WeightCache
 
+    init(_ op: Op, in part: Subgraph, weights: WeightCache) {
+        self.init(
+            op: op, operands: op.operands.map { part[type: $0] }, results: op.results.map { part[type: $0] },
+            constants: op.operands.map { part.constants[$0] }, weights: weights)
+    }
+
+    init(
+        op: Op, operands: [TensorType], results: [TensorType], constants: [HostTensor?], weights: WeightCache
+    ) {
+        self.op = op
+        self.operands = operands
+        self.results = results
+        self.constants = constants
+        self.weights = weights
+    }
+
     /// The contents of an operand that this kernel needs when it is made: axes, shapes, strides.
     func integers(_ index: Int, _ name: String) throws(EngineError) -> [Int] {
         guard index < constants.count, let tensor = constants[index], let values = tensor.integers() else {
