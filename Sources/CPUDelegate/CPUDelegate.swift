@@ -26,6 +26,11 @@ package final class CPUDelegate: Delegate, HostEvaluator {
         try CPUExecutable(part.part, weights: weights)
     }
 
+    /// Readies a part without keeping what was compiled.
+    package func load(_ part: Subgraph) throws(EngineError) -> any HostExecutable {
+        try CPUExecutable(part, weights: weights)
+    }
+
     package func makeBuffer(byteCount: Int) throws(EngineError) -> any Buffer { try HostBuffer(byteCount: byteCount) }
 
     package func makeQueue() throws(EngineError) -> any CommandQueue { CPUQueue() }

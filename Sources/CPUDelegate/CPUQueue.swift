@@ -42,8 +42,8 @@ final class CPUQueue: CommandQueue {
             return last
         }
         let required = Fence.all(fences)
-        previous.whenReached { _ in
-            required.whenReached { [worker] outcome in
+        previous.whenReached { [worker] _ in
+            required.whenReached { outcome in
                 guard case .success = outcome else { return done.signal(outcome) }
                 worker.async {
                     do throws(EngineError) {

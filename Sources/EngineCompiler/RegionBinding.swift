@@ -248,12 +248,16 @@ package final class RegionBinding: Sendable {
 
     /// Loads a part with its patterns fused; as it is where the unit does not take a fused op.
     private func load(_ part: Subgraph) throws(EngineError) -> any Executable {
-        guard function.fusesPatterns else { return try function.delegate.load(part) }
+        guard function.fusesPatterns else { return try loaded(part) }
         do throws(EngineError) {
-            return try function.delegate.load(Fusion.run(part, host: function.host))
+            return try loaded(Fusion.run(part, host: function.host))
         } catch .unsupportedOp {
-            return try function.delegate.load(part)
+            return try loaded(part)
         }
+    }
+
+    private func loaded(_ part: Subgraph) throws(EngineError) -> any Executable {
+        try function.delegate.load(function.delegate.compile(part))
     }
 
     private func add(_ value: Value, to builder: inout SubgraphBuilder, _ state: BindState) throws(EngineError) {

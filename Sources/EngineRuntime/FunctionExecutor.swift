@@ -94,7 +94,7 @@ package final class FunctionExecutor: Sendable {
         _ segment: Segment, _ environment: inout [Value: HostTensor], results: [Value], _ destinations: [HostTensor?]
     ) throws(EngineError) {
         for (value, tensor) in segment.known { environment[value] = tensor }
-        guard let executable = segment.executable else { return }
+        guard let executable = segment.executable as? any HostExecutable else { return }
         var inputs: [UnsafeRawPointer] = []
         inputs.reserveCapacity(segment.inputs.count)
         // What the pointers point into must outlive the run, whatever the environment forgets.

@@ -177,11 +177,18 @@ import Testing
         let refuses: OpKind
         var id: DelegateID { DelegateID("picky") }
 
-        func support(for op: Op, operands: [TensorType], results: [TensorType]) -> Support {
-            cpu.support(for: op, operands: operands, results: results)
-        }
+        var profile: UnitProfile { cpu.profile }
 
-        func load(_ part: Subgraph) throws(EngineError) -> any Executable {
+        func support(for pattern: Op, in part: Subgraph) -> Support { cpu.support(for: pattern, in: part) }
+
+        func compile(_ part: Subgraph) throws(EngineError) -> CompiledPart { CompiledPart(part: part) }
+
+        func makeBuffer(byteCount: Int) throws(EngineError) -> any Buffer { try cpu.makeBuffer(byteCount: byteCount) }
+
+        func makeQueue() throws(EngineError) -> any CommandQueue { try cpu.makeQueue() }
+
+        func load(_ compiled: CompiledPart) throws(EngineError) -> any Executable {
+            let part = compiled.part
             if part.ops.contains(where: { $0.kind == refuses }) {
                 throw .unsupportedOp(op: refuses.rawValue, reason: "not here")
             }
