@@ -1,5 +1,6 @@
 #pragma once
 
+#include "attention.h"
 #include "ck_types.h"
 #include "conv.h"
 #include "elementwise.h"

@@ -1,0 +1,2 @@
+#define CK_LEVEL 0
+#include "attention_kernels.h"
