@@ -10,7 +10,7 @@ func interpolateKernel(_ request: KernelRequest) throws(EngineError) -> Kernel {
     let offset = try FloatOperand(request, index: 3, count: source.rank)
     // A scalar is resized as a vector of one.
     let extents = (output.isEmpty ? [1] : output).map { Int64($0) }
-    return Kernel(workspaceByteCount: source.workspaceByteCount) { arguments throws(EngineError) in
+    return Kernel { arguments throws(EngineError) in
         var scales = scale.values(arguments)
         var offsets = offset.values(arguments)
         guard scales.allSatisfy({ $0.isFinite && $0 != 0 }) else {
@@ -31,7 +31,7 @@ func interpolateCoordinatesKernel(_ request: KernelRequest) throws(EngineError) 
         throw request.declined("\(request.operands) to \(request.results)")
     }
     let points = try FloatOperand(request, index: 1, count: try ShapeMath(request.op.kind).product(shape[0], shape[1]))
-    return Kernel(workspaceByteCount: source.workspaceByteCount) { arguments throws(EngineError) in
+    return Kernel { arguments throws(EngineError) in
         var coordinates = points.values(arguments)
         if source.rank == 0 { coordinates = [Float](repeating: 0, count: shape[0]) }
         try source.sample(arguments) { (type, result, input) in
@@ -41,7 +41,7 @@ func interpolateCoordinatesKernel(_ request: KernelRequest) throws(EngineError) 
     }
 }
 
-/// The array that values are taken from, and in which type they are worked out.
+/// The array that values are taken from.
 private struct SampledArray: Sendable {
     let mode: ck_interpolate_mode
     let rank: Int
@@ -49,21 +49,13 @@ private struct SampledArray: Sendable {
     let extents: [Int64]
     private let kind: OpKind
     private let type: ck_type
-    private let inputCount: Int
-    private let resultCount: Int
-    /// Integers are mixed as floats, and the result's fraction is cut off.
-    private let isConverted: Bool
 
     init(_ request: KernelRequest) throws(EngineError) {
-        let (input, result) = (request.operands[0], request.results[0])
+        let input = request.operands[0]
         kind = request.op.kind
         rank = input.rank
         extents = (input.shape.isEmpty ? [1] : input.shape).map { Int64($0) }
         guard rank <= 8 else { throw request.declined("\(rank) dimensions") }
-        guard let inputCount = input.elementCount, let resultCount = result.elementCount else {
-            throw request.declined("\(input) to \(result)")
-        }
-        (self.inputCount, self.resultCount) = (inputCount, resultCount)
         type = try input.elementType.ckType(request)
         guard case .interpolation(let mode) = request.op.attributes else {
             throw request.declined("there is no interpolation mode")
@@ -71,27 +63,13 @@ private struct SampledArray: Sendable {
         self.mode = mode == .nearest ? CK_INTERPOLATE_NEAREST : CK_INTERPOLATE_LINEAR
         // There is nothing between true and false.
         guard mode == .nearest || input.elementType != .bool else { throw request.declined("bool elements") }
-        isConverted = mode == .linear && !input.elementType.isFloat
     }
-
-    var workspaceByteCount: Int { isConverted ? (inputCount + resultCount) * MemoryLayout<Float>.size : 0 }
 
     func sample(
         _ arguments: KernelArguments, _ body: (ck_type, UnsafeMutableRawPointer, UnsafeRawPointer) -> Bool
     ) throws(EngineError) {
-        let isDone: Bool
-        if isConverted {
-            let input = arguments.workspace
-            let result = input + inputCount * MemoryLayout<Float>.size
-            ck_cast(CK_F32, input, type, arguments.operand(0), inputCount)
-            isDone = body(CK_F32, result, input)
-            if isDone { ck_cast(type, arguments.result(), CK_F32, result, resultCount) }
-        } else {
-            isDone = body(type, arguments.result(), arguments.operand(0))
-        }
-        guard isDone else {
-            throw .invalidValue(
-                op: kind.rawValue, reason: "the input is empty, its type is not one to mix, or memory is short")
+        guard body(type, arguments.result(), arguments.operand(0)) else {
+            throw .invalidValue(op: kind.rawValue, reason: "the input is empty, or memory is short")
         }
     }
 }

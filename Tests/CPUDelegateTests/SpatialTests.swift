@@ -181,11 +181,82 @@ import Testing
         let done = ck_interpolate_points(
             CK_INTERPOLATE_LINEAR, CK_F32, &got, [Float(1), .infinity, 3], 1, [3], points, 3)
         #expect(done && got == [1, 1, 3])
-        let integers = ck_interpolate(CK_INTERPOLATE_LINEAR, CK_I32, &got, [Int32(1)], 1, [1], [1], [1], [0])
+        let bools = ck_interpolate(CK_INTERPOLATE_LINEAR, CK_BOOL, &got, [true], 1, [1], [1], [1], [0])
         let empty = ck_interpolate(CK_INTERPOLATE_NEAREST, CK_F32, &got, [Float](), 1, [0], [1], [1], [0])
-        #expect(!integers && !empty)
+        #expect(!bools && !empty)
         var bytes = [UInt8](repeating: 0, count: 4)
         let nearest = ck_interpolate(CK_INTERPOLATE_NEAREST, CK_BOOL, &bytes, [UInt8(0), 1], 1, [2], [4], [2], [0])
         #expect(nearest && bytes == [0, 0, 1, 1])
+    }
+
+    @Test func mixingOfOtherTypes() {
+        // The fraction is cut off, towards zero; in f64 nothing goes through f32.
+        let small: [Int8] = [0, 5, -3, 100, 101, -128]
+        var bytes = [Int8](repeating: 0, count: 12)
+        let resized = ck_interpolate(CK_INTERPOLATE_LINEAR, CK_I8, &bytes, small, 1, [6], [12], [2], [0])
+        #expect(resized && bytes == [0, 1, 3, 3, -1, 22, 74, 100, 100, 43, -70, -128])
+        var values = [Int32](repeating: 0, count: 6)
+        let picked = ck_interpolate_points(
+            CK_INTERPOLATE_LINEAR, CK_I32, &values, [0, 5, -3, 100, 101, 120] as [Int32], 1, [6],
+            [0.5, 1.5, 2.5, 9, -3, 3.999], 6)
+        #expect(picked && values == [2, 1, 48, 120, 0, 100])
+        let fine = [1.0, 1.0 + 0x1p-40]
+        var doubles = [Double](repeating: 0, count: 4)
+        let wide = ck_interpolate(CK_INTERPOLATE_LINEAR, CK_F64, &doubles, fine, 1, [2], [4], [2], [0])
+        #expect(wide && doubles == [1, 1 + 0x1p-42, 1 + 0x3p-42, fine[1]])
+    }
+
+    @Test(arguments: [(1, 9000, 7, 1), (3, 4000, 9, 5), (3, 700, 300, 1), (16, 50, 3, 200)])
+    func resizingOfAPart(_ inner: Int, _ from: Int, _ to: Int, _ outer: Int) {
+        // Rows of which few elements are needed, in pieces of several that stay together.
+        var noise = Noise(seed: 42)
+        let scale = Float(to) / Float(from)
+        for type in floatTypes {
+            let input = Elements(type, count: outer * from * inner) { noise.value() }
+            let output = Elements(type, count: outer * to * inner) { 0 }, values = input.doubles
+            atEachLevel { level in
+                for mode in [CK_INTERPOLATE_LINEAR, CK_INTERPOLATE_NEAREST] {
+                    let extents = [outer, from, inner].map { Int64($0) }, result = [outer, to, inner].map { Int64($0) }
+                    let done = ck_interpolate(
+                        mode, type, output.memory, input.memory, 3, extents, result, [1, scale, 1], [0, 0, 0])
+                    let fits = (0..<output.count).allSatisfy { index in
+                        let place = (Float(index / inner % to) + 0.5) / scale - 0.5
+                        let at = Double(min(max(place, 0), Float(from - 1)))
+                        func value(_ element: Int) -> Double {
+                            values[(index / inner / to * from + min(element, from - 1)) * inner + index % inner]
+                        }
+                        let share = at - at.rounded(.down), low = Int(at)
+                        let mixed = value(low) * (1 - share) + value(low + 1) * share
+                        let want =
+                            mode == CK_INTERPOLATE_NEAREST ? value(Int(at.rounded(.toNearestOrEven))) : mixed
+                        return abs(Double(output[index]) - want) <= output.precision * 4
+                    }
+                    #expect(done && fits, "\(type.rawValue) mode \(mode.rawValue) level \(level)")
+                }
+            }
+        }
+    }
+
+    @Test func poolingOfWholePlanes() {
+        // Windows that take whole rows and planes, longer than what is added up at once.
+        var pool = ck_pool()
+        (pool.planes, pool.input_extents, pool.output_extents) = (3, (5, 40, 77), (1, 1, 1))
+        (pool.kernel, pool.stride, pool.dilation, pool.type) = ((5, 40, 77), (2, 3, 4), (1, 1, 1), CK_F16)
+        var noise = Noise(seed: 43)
+        let size = 5 * 40 * 77
+        let input = Elements(CK_F16, count: 3 * size) { noise.value() / 16 }, output = Elements(CK_F16, count: 3) { 0 }
+        (pool.input, pool.output) = (UnsafeRawPointer(input.memory), output.memory)
+        let planes = (0..<3).map { Array(input.doubles[$0 * size..<($0 + 1) * size]) }
+        atEachLevel { level in
+            pool.op = CK_POOL_SUM
+            let added = ck_pool_run(&pool), sums = output.doubles
+            pool.op = CK_POOL_MAX
+            let compared = ck_pool_run(&pool), greatest = output.doubles
+            #expect(added && compared && greatest == planes.map { $0.max()! })
+            for (sum, plane) in zip(sums, planes) {
+                let want = plane.reduce(0, +)
+                #expect(abs(sum - want) <= abs(want) * 1e-3 + 1e-3, "level \(level)")
+            }
+        }
     }
 }

@@ -21,7 +21,7 @@ typedef struct {
     int64_t input_extents[3], output_extents[3], kernel[3], stride[3], dilation[3], before[3];
 } ck_pool;
 
-/// False for bool, or if an extent, stride or dilation is out of range.
+/// False for bool, if an extent, stride or dilation is out of range, or if memory is short.
 bool ck_pool_run(const ck_pool *pool);
 
 #ifdef __cplusplus

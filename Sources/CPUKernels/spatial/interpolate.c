@@ -1,244 +1,176 @@
-#include "interpolate.h"
-
 #include <math.h>
 #include <stdlib.h>
 
-#include "../vector_kernels.h"
 #include "cpu_kernels.h"
+#include "interpolate_internal.h"
 
-enum { MAX_RANK = 8, BLOCK = 512 };
-
-static bool is_float(ck_type type) { return type == CK_F16 || type == CK_BF16 || type == CK_F32; }
-
-/// A coordinate on the grid: two neighbours and the second one's share.
-typedef struct {
-    int64_t low, high;
-    float share;
-} place;
-
-/// NaN goes to the first element.
-static float clamp(float x, int64_t extent) {
-    float last = (float)(extent - 1);
-    return x > last ? last : x > 0 ? x : 0;
-}
-
-static place locate(float x, int64_t extent) {
-    x = clamp(x, extent);
-    int64_t low = (int64_t)floorf(x);
-    if (low > extent - 1) low = extent - 1;
-    return (place){low, low + 1 < extent ? low + 1 : low, x - (float)low};
-}
-
-static int64_t nearest(float x, int64_t extent) {
-    int64_t index = (int64_t)rintf(clamp(x, extent));
-    return index < extent ? index : extent - 1;
-}
-
-static float coordinate(int64_t i, float scale, float offset) { return ((float)i + 0.5f - offset) / scale - 0.5f; }
-
-/// One dimension's pass: [outer, count, inner] of `from` to [outer, result, inner] of `to`, through floats.
-typedef struct {
-    ck_type from, to;
-    const char *input;
-    char *output;
-    size_t count, result, inner;
-    const place *places;
-} pass;
-
-/// Many columns: rows are mixed.
-static void mix_rows(void *context, size_t begin, size_t end) {
-    const pass *p = context;
-    const ck_vector_kernels *v = ck_vectors();
-    size_t from_size = ck_type_size(p->from), to_size = ck_type_size(p->to);
-    float a[BLOCK], b[BLOCK];
-    for (size_t row = begin; row < end; row++) {
-        place at = p->places[row % p->result];
-        const char *base = p->input + row / p->result * p->count * p->inner * from_size;
-        for (size_t i = 0; i < p->inner; i += BLOCK) {
-            size_t n = p->inner - i < BLOCK ? p->inner - i : BLOCK;
-            v->widen(p->from, a, base + ((size_t)at.low * p->inner + i) * from_size, n);
-            if (at.share != 0) {
-                v->widen(p->from, b, base + ((size_t)at.high * p->inner + i) * from_size, n);
-                v->scale_row(a, a, n, 1 - at.share);
-                v->scale_row(b, b, n, at.share);
-                v->float_column(CK_REDUCE_SUM, a, b, n);
-            }
-            v->narrow(p->to, p->output + (row * p->inner + i) * to_size, a, n);
-        }
-    }
-}
-
-/// The last dimension, of floats: neighbours in a row are mixed.
-static void mix_neighbours(void *context, size_t begin, size_t end) {
-    const pass *p = context;
-    const ck_vector_kernels *v = ck_vectors();
-    size_t to_size = ck_type_size(p->to);
-    float result[BLOCK];
-    for (size_t row = begin; row < end; row++) {
-        const float *a = (const float *)(const void *)p->input + row * p->count;
-        for (size_t i = 0; i < p->result; i += BLOCK) {
-            size_t n = p->result - i < BLOCK ? p->result - i : BLOCK;
-            for (size_t k = 0; k < n; k++) {
-                place at = p->places[i + k];
-                float x = a[at.low], mixed = x * (1 - at.share) + a[at.high] * at.share;
-                // An infinite neighbour without a share must not turn this into NaN.
-                result[k] = at.share == 0 ? x : mixed;
-            }
-            v->narrow(p->to, p->output + (row * p->result + i) * to_size, result, n);
-        }
-    }
-}
-
-static void run_pass(pass *p, size_t outer) {
-    if (p->inner == 1) ck_parallel_for(outer, 8192 / p->result + 1, mix_neighbours, p);
-    else ck_parallel_for(outer * p->result, 16384 / p->inner + 1, mix_rows, p);
-}
-
-static bool linear(
-    ck_type type, void *output, const void *input, int rank, const int64_t *from, const int64_t *to,
-    const float *scale, const float *offset) {
-    // Mixing is a product over the dimensions: one at a time, the first one first.
-    int changed[MAX_RANK], count = 0;
+static size_t product(const int64_t *extents, int rank) {
+    size_t total = 1;
     for (int d = 0; d < rank; d++) {
-        if (from[d] != to[d] || scale[d] != 1 || offset[d] != 0) changed[count++] = d;
+        if (extents[d] < 0 || __builtin_mul_overflow(total, (size_t)extents[d], &total)) return SIZE_MAX;
     }
-    size_t extents[MAX_RANK], total = 1;
-    for (int d = 0; d < rank; d++) extents[d] = (size_t)from[d], total *= extents[d];
-    if (count == 0) {
-        memmove(output, input, total * ck_type_size(type));
-        return true;
+    return total;
+}
+
+ck_place ck_interpolate_place(float at, size_t extent, bool nearest) {
+    float last = (float)(extent - 1);
+    // NaN goes to the first element.
+    at = at > 0 ? at : 0;
+    at = at < last ? at : last;
+    float low = nearest ? rintf(at) : floorf(at);
+    size_t index = (size_t)low;
+    // A float may not hold the last index.
+    if (index >= extent) index = extent - 1;
+    ck_place place = {index, index, 0};
+    if (!nearest && at > low && index + 1 < extent) place.high = index + 1, place.weight = at - low;
+    return place;
+}
+
+/// True if the dimension is left as it is.
+static bool make_table(
+    ck_place *places, size_t extent, size_t count, float scale, float offset, bool nearest) {
+    bool is_same = extent == count;
+    for (size_t i = 0; i < count; i++) {
+        places[i] = ck_interpolate_place(((float)i + 0.5f - offset) / scale - 0.5f, extent, nearest);
+        is_same = is_same && places[i].low == i && places[i].weight == 0;
     }
-    void *memory[2] = {NULL, NULL}, *widened = NULL;
-    place *places = NULL;
-    bool ok = true;
-    pass p = {.from = type, .input = input};
-    for (int i = 0; i < count && ok; i++) {
-        int d = changed[i];
-        size_t outer = 1;
-        p.inner = 1, p.count = extents[d], p.result = (size_t)to[d];
-        for (int e = 0; e < d; e++) outer *= extents[e];
-        for (int e = d + 1; e < rank; e++) p.inner *= extents[e];
-        extents[d] = p.result;
-        bool last = i == count - 1;
-        p.to = last ? type : CK_F32;
-        free(memory[i % 2]);
-        memory[i % 2] = last ? NULL : malloc(outer * p.result * p.inner * sizeof(float));
-        p.output = last ? output : memory[i % 2];
+    return is_same;
+}
+
+/// Where few of a row's elements are needed, makes the list of those and points the table at it.
+static bool make_columns(ck_grid *grid) {
+    ck_axis *along = &grid->along;
+    grid->columns = NULL;
+    grid->column_count = along->extent;
+    // The nearest elements are taken from where they are anyway.
+    if (grid->nearest || along->extent / 4 < along->count) return true;
+    size_t *places = malloc(along->extent * sizeof *places);
+    grid->columns = malloc(2 * along->count * sizeof *grid->columns);
+    if (places == NULL || grid->columns == NULL) {
         free(places);
-        p.places = places = malloc(p.result * sizeof *places);
-        ok = p.output != NULL && places != NULL;
-        if (ok && p.inner == 1 && p.from != CK_F32) {
-            // Only a first pass can meet them here.
-            ok = (widened = malloc(outer * p.count * sizeof(float))) != NULL;
-            if (ok) ck_cast(CK_F32, widened, p.from, p.input, outer * p.count);
-            p.from = CK_F32, p.input = widened;
-        }
-        if (!ok) break;
-        for (size_t k = 0; k < p.result; k++) {
-            places[k] = locate(coordinate((int64_t)k, scale[d], offset[d]), (int64_t)p.count);
-        }
-        run_pass(&p, outer);
-        p.from = p.to, p.input = p.output;
+        return false;
     }
-    free(memory[0]);
-    free(memory[1]);
-    free(widened);
+    memset(places, 0, along->extent * sizeof *places);
+    for (size_t i = 0; i < along->count; i++) places[along->places[i].low] = places[along->places[i].high] = 1;
+    size_t count = 0;
+    for (size_t i = 0; i < along->extent; i++) {
+        if (places[i] == 0) continue;
+        places[i] = count;
+        grid->columns[count++] = i;
+    }
+    for (size_t i = 0; i < along->count; i++) {
+        along->places[i].low = places[along->places[i].low];
+        along->places[i].high = places[along->places[i].high];
+    }
+    grid->column_count = count;
     free(places);
-    return ok;
+    return true;
+}
+
+/// Joins neighbouring dimensions that are left as they are; the last others is the one that rows run along.
+static void arrange(ck_grid *grid, const ck_axis *axes, int rank) {
+    grid->inner = 1;
+    while (rank > 0 && axes[rank - 1].places == NULL) grid->inner *= axes[--rank].extent;
+    if (rank == 0) return;
+    grid->along = axes[rank - 1];
+    for (int d = 0; d < rank - 1; d++) {
+        ck_axis *last = grid->outer_rank > 0 ? &grid->outer[grid->outer_rank - 1] : NULL;
+        if (axes[d].places == NULL && last != NULL && last->places == NULL) {
+            last->extent *= axes[d].extent;
+            last->count *= axes[d].count;
+        } else {
+            grid->outer[grid->outer_rank++] = axes[d];
+        }
+    }
+}
+
+static bool is_supported(ck_interpolate_mode mode, ck_type type, int rank) {
+    if (rank < 1 || rank > CK_INTERPOLATE_MAX_RANK) return false;
+    return mode == CK_INTERPOLATE_NEAREST ? ck_type_size(type) != 0 : (unsigned)type <= CK_F64 && type != CK_BOOL;
 }
 
 bool ck_interpolate(
     ck_interpolate_mode mode, ck_type type, void *output, const void *input, int rank, const int64_t *input_extents,
     const int64_t *output_extents, const float *scale, const float *offset) {
-    if (rank < 1 || rank > MAX_RANK || (unsigned)type > CK_F64) return false;
-    size_t entries = 0;
-    bool empty = false;
-    for (int d = 0; d < rank; d++) {
-        if (input_extents[d] < 0 || output_extents[d] < 0) return false;
-        entries += (size_t)output_extents[d];
-        empty |= output_extents[d] == 0;
-    }
-    if (empty) return true;
-    for (int d = 0; d < rank; d++) {
-        if (input_extents[d] == 0) return false;
-    }
-    if (mode == CK_INTERPOLATE_LINEAR) {
-        return is_float(type) && linear(type, output, input, rank, input_extents, output_extents, scale, offset);
-    }
-    int64_t *tables = malloc(entries * sizeof *tables), *entry = tables;
+    if (!is_supported(mode, type, rank)) return false;
+    bool nearest = mode == CK_INTERPOLATE_NEAREST;
+    size_t size = ck_type_size(type);
+    size_t inputs = product(input_extents, rank), outputs = product(output_extents, rank), entries = 0;
+    if (inputs > SIZE_MAX / 16 || outputs > SIZE_MAX / 16) return false;
+    if (outputs == 0) return true;
+    if (inputs == 0) return false;
+    for (int d = 0; d < rank; d++) entries += (size_t)output_extents[d];
+    ck_place *tables = malloc((entries + 1) * sizeof *tables), *table = tables;
     if (tables == NULL) return false;
+    ck_grid grid = {.type = type, .wide = type == CK_F64 ? CK_F64 : CK_F32, .nearest = nearest};
+    grid.input = input;
+    grid.output = output;
+    ck_axis axes[CK_INTERPOLATE_MAX_RANK];
     for (int d = 0; d < rank; d++) {
-        for (int64_t i = 0; i < output_extents[d]; i++) {
-            *entry++ = nearest(coordinate(i, scale[d], offset[d]), input_extents[d]);
-        }
+        axes[d] = (ck_axis){(size_t)input_extents[d], (size_t)output_extents[d], NULL};
+        if (make_table(table, axes[d].extent, axes[d].count, scale[d], offset[d], nearest)) continue;
+        axes[d].places = table;
+        table += axes[d].count;
     }
-    ck_pick(ck_type_size(type), rank, output_extents, input_extents, tables, output, input, NULL);
+    arrange(&grid, axes, rank);
+    bool is_done = true;
+    if (grid.along.places == NULL) memcpy(output, input, outputs * size);
+    else is_done = make_columns(&grid) && ck_interpolate_rows(&grid);
+    free(grid.columns);
     free(tables);
-    return true;
-}
-
-static float load(ck_type type, const char *base, size_t i) {
-    if (type == CK_F32) return ((const float *)(const void *)base)[i];
-    uint16_t bits = ((const uint16_t *)(const void *)base)[i];
-    return type == CK_F16 ? ck_f16_to_f32(bits) : ck_bf16_to_f32(bits);
+    return is_done;
 }
 
 typedef struct {
-    ck_interpolate_mode mode;
     ck_type type;
-    char *output;
-    const char *input;
+    bool nearest;
     int rank;
     const int64_t *extents;
     const float *points;
-} sampling;
-
-/// The corners' mean, weighted; a corner without weight is not looked at.
-static float sample(const sampling *s, const float *point) {
-    place places[MAX_RANK];
-    for (int d = 0; d < s->rank; d++) places[d] = locate(point[d], s->extents[d]);
-    float sum = 0;
-    for (unsigned corner = 0; corner < 1u << s->rank; corner++) {
-        size_t index = 0;
-        float weight = 1;
-        for (int d = 0; d < s->rank; d++) {
-            bool high = corner >> d & 1;
-            index = index * (size_t)s->extents[d] + (size_t)(high ? places[d].high : places[d].low);
-            weight *= high ? places[d].share : 1 - places[d].share;
-        }
-        if (weight != 0) sum += weight * load(s->type, s->input, index);
-    }
-    return sum;
-}
+    char *output;
+    const char *input;
+} points_job;
 
 static void run_points(void *context, size_t begin, size_t end) {
-    const sampling *s = context;
-    const ck_vector_kernels *v = ck_vectors();
-    size_t size = ck_type_size(s->type);
-    for (size_t i = begin; i < end; i++) {
-        const float *point = s->points + i * (size_t)s->rank;
-        if (s->mode == CK_INTERPOLATE_LINEAR) {
-            float value = sample(s, point);
-            v->narrow(s->type, s->output + i * size, &value, 1);
+    const points_job *j = context;
+    size_t size = ck_type_size(j->type);
+    for (size_t point = begin; point < end; point++) {
+        ck_corners corners = {1, {0}, {1}};
+        for (int d = 0; d < j->rank; d++) {
+            size_t extent = (size_t)j->extents[d];
+            ck_place place = ck_interpolate_place(j->points[point * (size_t)j->rank + (size_t)d], extent, j->nearest);
+            ck_interpolate_split(&corners, extent, place);
+        }
+        char *to = j->output + point * size;
+        if (corners.count == 1) {
+            memcpy(to, j->input + corners.offsets[0] * size, size);
             continue;
         }
-        size_t index = 0;
-        for (int d = 0; d < s->rank; d++) {
-            index = index * (size_t)s->extents[d] + (size_t)nearest(point[d], s->extents[d]);
+        if (j->type == CK_F64) {
+            double sum = 0;
+            for (size_t i = 0; i < corners.count; i++)
+                sum += ((const double *)(const void *)j->input)[corners.offsets[i]] * corners.weights[i];
+            memcpy(to, &sum, sizeof sum);
+            continue;
         }
-        memcpy(s->output + i * size, s->input + index * size, size);
+        float sum = 0;
+        for (size_t i = 0; i < corners.count; i++) {
+            float value;
+            ck_cast(CK_F32, &value, j->type, j->input + corners.offsets[i] * size, 1);
+            sum += value * (float)corners.weights[i];
+        }
+        ck_cast(j->type, to, CK_F32, &sum, 1);
     }
 }
 
 bool ck_interpolate_points(
     ck_interpolate_mode mode, ck_type type, void *output, const void *input, int rank, const int64_t *extents,
     const float *points, size_t count) {
-    if (rank < 1 || rank > MAX_RANK || (unsigned)type > CK_F64) return false;
-    if (mode == CK_INTERPOLATE_LINEAR && !is_float(type)) return false;
-    for (int d = 0; d < rank; d++) {
-        if (extents[d] <= 0) return count == 0;
-    }
-    sampling s = {mode, type, output, input, rank, extents, points};
-    ck_parallel_for(count, 1024, run_points, &s);
+    if (!is_supported(mode, type, rank)) return false;
+    if (count == 0) return true;
+    size_t inputs = product(extents, rank);
+    if (inputs == 0 || inputs > SIZE_MAX / 16) return false;
+    points_job job = {type, mode == CK_INTERPOLATE_NEAREST, rank, extents, points, output, input};
+    ck_parallel_for(count, 1024, run_points, &job);
     return true;
 }
