@@ -17,6 +17,8 @@ package struct Op: Sendable {
     package var bodies: [Graph]
     /// An index into `Program.locations`; negative where there is none.
     package var location: Int
+    /// The ops that a fused op stands for; empty for an op that stands for itself.
+    package var fused: [OpOrigin] = []
 
     package init(
         _ kind: OpKind, operands: [Value] = [], results: [Value] = [], attributes: OpAttributes = .none,
@@ -30,6 +32,23 @@ package struct Op: Sendable {
         self.bodies = bodies
         self.location = location
     }
+}
+
+/// An op of the program that a fused op stands for.
+package struct OpOrigin: Sendable, Hashable {
+    package let kind: OpKind
+    /// An index into `Program.locations`; negative where there is none.
+    package let location: Int
+
+    package init(kind: OpKind, location: Int) {
+        self.kind = kind
+        self.location = location
+    }
+}
+
+extension Op {
+    /// The ops of the program that this one does.
+    package var origins: [OpOrigin] { fused.isEmpty ? [OpOrigin(kind: kind, location: location)] : fused }
 }
 
 /// A straight line of ops. `results` are the operands of what ended it on disk (`output`, `yield`, `condition`): for

@@ -92,9 +92,11 @@ struct ElementwiseFusion {
             from: operands.count + instructions.count)
         let joined = ElementwiseProgram(
             inputTypes: operands.map { part[type: $0].elementType }, instructions: instructions)
-        return Op(
+        var fused = Op(
             .elementwise, operands: operands, results: op.results, attributes: .elementwise(joined),
             location: op.location)
+        fused.fused = producers.flatMap(\.op.origins) + op.origins
+        return fused
     }
 
     /// A program's instructions with its inputs and itself numbered as parts of a larger one.

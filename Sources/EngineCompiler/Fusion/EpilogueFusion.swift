@@ -60,12 +60,15 @@ struct EpilogueFusion {
         var fused = Op(.matmul, operands: op.operands, results: op.results, location: op.location)
         if let source = swapped(op.operands[0]) {
             attributes.transposesX = true
+            fused.fused += definition(op.operands[0])?.op.origins ?? []
             fused.operands[0] = source
         }
         if let source = swapped(op.operands[1]) {
             attributes.transposesY = true
+            fused.fused += definition(op.operands[1])?.op.origins ?? []
             fused.operands[1] = source
         }
+        fused.fused += op.origins
         fused.attributes = .matmul(attributes)
         return fused
     }
@@ -97,7 +100,9 @@ struct EpilogueFusion {
         {
             attributes.padding = Array(amounts.dropFirst(4))
             fused.operands[0] = pad.operands[0]
+            fused.fused += pad.origins
         }
+        fused.fused += op.origins
         fused.attributes = .convolution(attributes)
         return fused
     }
@@ -173,6 +178,7 @@ struct EpilogueFusion {
         else { return nil }
         var fused = producer
         guard change(&fused) else { return nil }
+        fused.fused = producer.origins + op.origins
         fused.results = op.results
         fused.location = op.location
         ops[index] = nil

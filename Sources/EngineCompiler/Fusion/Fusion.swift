@@ -20,7 +20,8 @@ package enum Fusion {
         var isChanged = false
         for (index, op) in part.ops.enumerated() {
             for pattern in patterns where pattern.roots.contains(op.kind) {
-                guard let fused = pattern.fuse(op, matcher), host.hasKernel(for: fused.kind) else { continue }
+                guard var fused = pattern.fuse(op, matcher), host.hasKernel(for: fused.kind) else { continue }
+                fused.fused = matcher.origins(of: op, from: Set(fused.operands))
                 part.ops[index] = fused
                 isChanged = true
                 break

@@ -33,6 +33,20 @@ struct PatternMatcher {
         return part.ops[index]
     }
 
+    /// The ops from `inputs` to `root`, in program order.
+    func origins(of root: Op, from inputs: Set<Value>) -> [OpOrigin] {
+        var found: [Int: OpOrigin] = [:]
+        var pending = [root]
+        while let op = pending.popLast() {
+            for operand in op.operands where !inputs.contains(operand) {
+                guard let index = definitions[operand.index], found[index] == nil else { continue }
+                found[index] = OpOrigin(kind: part.ops[index].kind, location: part.ops[index].location)
+                pending.append(part.ops[index])
+            }
+        }
+        return found.sorted { $0.key < $1.key }.map(\.value) + root.origins
+    }
+
     func type(_ value: Value) -> TensorType { part[type: value] }
 
     /// The value of a constant with one element.
