@@ -11,17 +11,24 @@ package final class CompiledFunction: Sendable {
     package let planLimit: Int
     /// Whether ops are joined into patterns that one kernel computes: off, each runs by itself, to compare with.
     package let fusesPatterns: Bool
+    /// The units beside the CPU that may run parts.
+    package let choice: UnitChoice
 
+    /// - Parameter delegate: The CPU's, which runs everything that no other unit does.
     package init(
         _ compiled: CompiledGraph, host: any HostEvaluator, delegate: any Delegate, planLimit: Int = 16,
-        fusesPatterns: Bool = true
+        fusesPatterns: Bool = true, choice: UnitChoice = .cpuOnly
     ) {
         self.compiled = compiled
         self.host = host
         self.delegate = delegate
         self.planLimit = planLimit
         self.fusesPatterns = fusesPatterns
+        self.choice = choice
     }
+
+    /// The delegate of a unit; the CPU's for a name that is none.
+    package func unit(_ id: DelegateID) -> any Delegate { choice.units.first { $0.id == id } ?? delegate }
 
     /// The whole function, ready to be bound to the shapes of a call.
     package func makeBinding() -> RegionBinding {
@@ -232,7 +239,7 @@ package final class RegionBinding: Sendable {
                 builder.addOutput(result)
             }
         }
-        let executable = builder.part.ops.isEmpty ? nil : try load(builder.part)
+        let placed = try place(builder)
 
         var end = end
         if case .control(let op, _) = end {
@@ -242,22 +249,53 @@ package final class RegionBinding: Sendable {
         }
         let known = state.known.filter { isWanted($0.key) }.map { (value: $0.key, tensor: $0.value) }
         return Segment(
-            executable: executable, inputs: builder.inputs, states: builder.states, outputs: outputs, known: known,
+            parts: placed.parts, placements: placed.placements, whole: placed.whole, inputs: builder.inputs, states: builder.states, outputs: outputs, known: known,
             end: end, nextOp: next, state: state, planLimit: planLimit)
     }
 
-    /// Loads a part with its patterns fused; as it is where the unit does not take a fused op.
-    private func load(_ part: Subgraph) throws(EngineError) -> any Executable {
-        guard function.fusesPatterns else { return try loaded(part) }
+    private struct PlacedSegment {
+        var parts: [PlacedPart] = []
+        var placements: [PatternPlacement] = []
+        var whole: PlacedSubgraph?
+    }
+
+    /// Fuses a part's patterns, places them and loads each stretch on its unit. Where a unit does not take what it was
+    /// given, the CPU runs all; where the CPU does not take a fused op, nothing is fused.
+    private func place(_ builder: SubgraphBuilder) throws(EngineError) -> PlacedSegment {
+        guard !builder.part.ops.isEmpty else { return PlacedSegment() }
+        guard function.fusesPatterns else { return try place(builder.part, builder) }
         do throws(EngineError) {
-            return try loaded(Fusion.run(part, host: function.host))
-        } catch .unsupportedOp {
-            return try loaded(part)
+            return try place(Fusion.run(builder.part, host: function.host), builder)
+        } catch .unsupportedOp where !function.choice.isStrict {
+            return try place(builder.part, builder)
         }
     }
 
-    private func loaded(_ part: Subgraph) throws(EngineError) -> any Executable {
-        try function.delegate.load(function.delegate.compile(part))
+    private func place(_ part: Subgraph, _ builder: SubgraphBuilder) throws(EngineError) -> PlacedSegment {
+        var partitioner = Partitioner(part, choice: function.choice, host: function.delegate)
+        var placed = PlacedSegment()
+        placed.placements = try partitioner.run()
+        let whole = PlacedSubgraph(
+            unit: function.delegate.id, part: part, inputs: part.inputs, states: part.states, outputs: part.outputs
+        ).renamed(builder.globals)
+        do throws(EngineError) {
+            for piece in PartSplitter.split(part, units: placed.placements.map(\.unit)) {
+                placed.parts.append(
+                    try PlacedPart(
+                        piece.renamed(builder.globals), unit: piece.unit, on: function.unit(piece.unit)))
+            }
+            if placed.parts.contains(where: { $0.unit != function.delegate.id }) { placed.whole = whole }
+        } catch {
+            let isHosted = placed.placements.allSatisfy { $0.unit == function.delegate.id }
+            guard !isHosted, !function.choice.isStrict else { throw error }
+            placed.parts = [try PlacedPart(whole, unit: function.delegate.id, on: function.delegate)]
+            for index in placed.placements.indices where placed.placements[index].unit != function.delegate.id {
+                placed.placements[index].declined[placed.placements[index].unit] =
+                    "it could not be readied: \(error.description)"
+                placed.placements[index].unit = function.delegate.id
+            }
+        }
+        return placed
     }
 
     private func add(_ value: Value, to builder: inout SubgraphBuilder, _ state: BindState) throws(EngineError) {
@@ -282,6 +320,8 @@ private struct SubgraphBuilder {
     private(set) var inputs: [Value] = []
     private(set) var states: [Value] = []
     private var map: [Value: Value] = [:]
+    /// The value of the function that each value of the part is.
+    private(set) var globals: [Value] = []
 
     init(name: String) { part = Subgraph(name: name) }
 
@@ -291,6 +331,7 @@ private struct SubgraphBuilder {
         part.types.append(type)
         let local = Value(part.types.count - 1)
         map[value] = local
+        globals.append(value)
         return local
     }
 

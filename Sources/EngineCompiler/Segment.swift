@@ -1,5 +1,6 @@
 package import EngineDelegation
 package import EngineGraph
+import Synchronization
 
 /// A stretch of a region that runs without the host: shapes bound, kernels ready. Where it ends, the host decides how
 /// to go on.
@@ -16,12 +17,17 @@ package final class Segment: Sendable {
         case dynamic(Op)
     }
 
-    package let executable: (any Executable)?
-    /// What the executable reads, states and outputs, in its order.
+    /// What runs, in order; empty where everything was known when the segment was bound.
+    package let parts: [PlacedPart]
+    /// What the whole segment reads, its states and its outputs.
     package let inputs: [Value]
     package let states: [Value]
     package let outputs: [(value: Value, type: TensorType)]
-    /// Values that shape arithmetic made, which a later segment or the result needs.
+    /// Where each pattern went, and why.
+    package let placements: [PatternPlacement]
+    /// The whole segment, for when a unit fails: the CPU runs it all.
+    let whole: PlacedSubgraph?
+    private let fallback = Mutex<PlacedPart?>(nil)
     package let known: [(value: Value, tensor: HostTensor)]
     package let end: End
     /// The segments that follow, by what the host found out.
@@ -33,19 +39,48 @@ package final class Segment: Sendable {
     let planLimit: Int
 
     init(
-        executable: (any Executable)?, inputs: [Value], states: [Value], outputs: [(value: Value, type: TensorType)],
-        known: [(value: Value, tensor: HostTensor)], end: End, nextOp: Int, state: BindState, planLimit: Int
+        parts: [PlacedPart], placements: [PatternPlacement], whole: PlacedSubgraph?, inputs: [Value], states: [Value],
+        outputs: [(value: Value, type: TensorType)], known: [(value: Value, tensor: HostTensor)], end: End,
+        nextOp: Int, state: BindState, planLimit: Int
     ) {
-        self.executable = executable
+        self.parts = parts
+        self.placements = placements
+        self.whole = whole
         self.inputs = inputs
         self.states = states
         self.outputs = outputs
         self.known = known
         self.end = end
         self.following = PlanCache(limit: planLimit)
-        self.planLimit = planLimit
         self.nextOp = nextOp
         self.state = state
+        self.planLimit = planLimit
+    }
+
+    /// The whole segment as one part of the CPU's, loaded at the first need.
+    package func hostPart(_ host: any Delegate) throws(EngineError) -> PlacedPart? {
+        guard let whole else { return nil }
+        if let made = fallback.withLock({ $0 }) { return made }
+        let made = try PlacedPart(whole, unit: host.id, on: host)
+        fallback.withLock { $0 = made }
+        return made
+    }
+}
+
+/// A part that is loaded on its unit, with the names that its values have in the function.
+package struct PlacedPart: Sendable {
+    package let unit: DelegateID
+    package let executable: any Executable
+    package let inputs: [Value]
+    package let states: [Value]
+    package let outputs: [(value: Value, type: TensorType)]
+
+    init(_ placed: PlacedSubgraph, unit: DelegateID, on delegate: any Delegate) throws(EngineError) {
+        self.unit = unit
+        executable = try delegate.load(delegate.compile(placed.part))
+        inputs = placed.inputs
+        states = placed.states
+        outputs = zip(placed.outputs, placed.part.outputs).map { ($0, placed.part[type: $1]) }
     }
 }
 

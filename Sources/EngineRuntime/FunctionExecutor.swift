@@ -6,10 +6,18 @@ package import EngineGraph
 package final class FunctionExecutor: Sendable {
     package let function: CompiledFunction
     private let binding: RegionBinding
+    /// The queues and buffers of the units beside the CPU.
+    package let units: UnitContexts
 
     package init(_ function: CompiledFunction) {
         self.function = function
         self.binding = function.makeBinding()
+        self.units = UnitContexts(function.choice.units)
+    }
+
+    /// Where the patterns of the function go for arguments of these types, as far as binding goes without a run.
+    package func placements(for types: [ValueType]) throws(EngineError) -> [PatternPlacement] {
+        try binding.segment(for: types).placements
     }
 
     /// Binds the function to arguments of these types before the first call with them.
@@ -94,28 +102,71 @@ package final class FunctionExecutor: Sendable {
         _ segment: Segment, _ environment: inout [Value: HostTensor], results: [Value], _ destinations: [HostTensor?]
     ) throws(EngineError) {
         for (value, tensor) in segment.known { environment[value] = tensor }
-        guard let executable = segment.executable as? any HostExecutable else { return }
-        var inputs: [UnsafeRawPointer] = []
-        inputs.reserveCapacity(segment.inputs.count)
-        // What the pointers point into must outlive the run, whatever the environment forgets.
-        for value in segment.inputs { inputs.append(UnsafeRawPointer(try tensor(value, environment).pointer)) }
-        var states: [UnsafeMutableRawPointer] = []
-        for value in segment.states { states.append(try tensor(value, environment).pointer) }
-        var outputs: [UnsafeMutableRawPointer] = []
-        outputs.reserveCapacity(segment.outputs.count)
+        guard !segment.parts.isEmpty else { return }
+        // Where the caller wants a result, it is written there at once.
+        var wanted: [Value: HostTensor] = [:]
         for (value, type) in segment.outputs {
-            var tensor: HostTensor?
-            if let position = results.firstIndex(of: value), position < destinations.count,
+            guard let position = results.firstIndex(of: value), position < destinations.count,
                 let destination = destinations[position]
-            {
-                try check(destination.type, type, position)
-                tensor = destination
+            else { continue }
+            try check(destination.type, type, position)
+            wanted[value] = destination
+        }
+        if segment.parts.count == 1, segment.parts[0].executable is any HostExecutable {
+            try run(segment.parts[0], &environment, wanted)
+        } else {
+            try runPlaced(segment, &environment, wanted)
+        }
+    }
+
+    /// Runs the parts of a segment on their units; all of it on the CPU where a unit fails and that is allowed.
+    private func runPlaced(
+        _ segment: Segment, _ environment: inout [Value: HostTensor], _ wanted: [Value: HostTensor]
+    ) throws(EngineError) {
+        let lost = segment.parts.first { units.isLost($0.unit) }
+        if lost == nil {
+            let states = StateSnapshot(segment, environment)
+            do throws(EngineError) {
+                var run = PlacedRun(segment, units: units, environment: environment, wanted: wanted)
+                environment = try run.run { (part, environment) throws(EngineError) in
+                    try self.run(part, &environment, wanted)
+                }
+                return
+            } catch {
+                guard error.isUnitFailure, !function.choice.isStrict else { throw error }
+                states.restore()
             }
+        } else if function.choice.isStrict, let lost {
+            throw .deviceFailure(unit: lost.unit.name, reason: "the device was lost in an earlier run")
+        }
+        guard let part = try segment.hostPart(function.delegate) else { return }
+        units.noteFallback()
+        try run(part, &environment, wanted)
+    }
+
+    /// Runs a part of the CPU's on this thread.
+    private func run(
+        _ part: PlacedPart, _ environment: inout [Value: HostTensor], _ wanted: [Value: HostTensor]
+    ) throws(EngineError) {
+        guard let executable = part.executable as? any HostExecutable else { return }
+        var inputs: [UnsafeRawPointer] = []
+        inputs.reserveCapacity(part.inputs.count)
+        for value in part.inputs { inputs.append(UnsafeRawPointer(try tensor(value, environment).pointer)) }
+        var states: [UnsafeMutableRawPointer] = []
+        for value in part.states { states.append(try tensor(value, environment).pointer) }
+        var outputs: [UnsafeMutableRawPointer] = []
+        outputs.reserveCapacity(part.outputs.count)
+        for (value, type) in part.outputs {
             let output: HostTensor
-            if let tensor { output = tensor } else { output = try HostTensor(allocating: type) }
+            if let destination = wanted[value] {
+                output = destination
+            } else {
+                output = try HostTensor(allocating: type)
+            }
             environment[value] = output
             outputs.append(output.pointer)
         }
+        // What the pointers point into must outlive the run, whatever the environment forgets.
         try withExtendedLifetime(environment) { () throws(EngineError) in
             try executable.run(ExecutionArguments(inputs: inputs, states: states, outputs: outputs))
         }

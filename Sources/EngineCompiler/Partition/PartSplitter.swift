@@ -11,6 +11,15 @@ package struct PlacedSubgraph: Sendable {
     package let outputs: [Value]
 }
 
+extension PlacedSubgraph {
+    /// The same with its values called as in the function: `names` are those of the whole part's values.
+    func renamed(_ names: [Value]) -> PlacedSubgraph {
+        PlacedSubgraph(
+            unit: unit, part: part, inputs: inputs.map { names[$0.index] }, states: states.map { names[$0.index] },
+            outputs: outputs.map { names[$0.index] })
+    }
+}
+
 /// Cuts a placed part into stretches of one unit each, as few as the dependencies allow.
 package enum PartSplitter {
     package static func split(_ part: Subgraph, units: [DelegateID]) -> [PlacedSubgraph] {
