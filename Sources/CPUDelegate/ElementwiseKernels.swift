@@ -17,6 +17,7 @@ private func chainKernel(_ request: KernelRequest) throws(EngineError) -> Kernel
 }
 
 private func singleKernel(_ request: KernelRequest) throws(EngineError) -> Kernel {
+    if request.hasComplex { return try complexKernel(request) }
     var approximation = GeluApproximation.none
     if case .approximation(let given) = request.op.attributes { approximation = given }
     let program = ElementwiseProgram(

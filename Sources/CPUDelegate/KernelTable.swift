@@ -8,7 +8,7 @@ enum KernelTable {
     static let rows: [OpKind: Factory] = {
         var rows: [OpKind: Factory] = [:]
         for family in [
-            convolutionKernels, elementwiseKernels, indexKernels, matmulKernels, movementKernels,
+            complexKernels, convolutionKernels, elementwiseKernels, indexKernels, matmulKernels, movementKernels,
             normalizationKernels, orderKernels, poolKernels, reductionKernels, shapeKernels, weightKernels,
         ] {
             rows.merge(family) { _, latest in latest }

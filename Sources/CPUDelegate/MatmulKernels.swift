@@ -25,6 +25,9 @@ private func productKernel(_ request: KernelRequest) throws(EngineError) -> Kern
     let shape = try ProductShape(request, attributes)
     let type = request.operands[0].elementType
     if type.isInteger { return try integerProductKernel(request, shape, attributes) }
+    if let product = try WideProduct(request, shape, attributes) {
+        return Kernel { arguments throws(EngineError) in product.run(arguments) }
+    }
     guard [.float32, .float16, .bfloat16].contains(type) else {
         throw request.declined("products of \(type.dialectName)")
     }

@@ -22,13 +22,16 @@ private func namedKernel(_ op: ck_reduce_op) -> KernelTable.Factory {
 }
 
 private func reductionKernel(_ op: ck_reduce_op, _ request: KernelRequest) throws(EngineError) -> Kernel {
-    let type = try request.operands[0].elementType.ckType(request)
+    // Sums of complex numbers are those of their parts, which are one more dimension.
+    let isSum = op == CK_REDUCE_SUM || op == CK_REDUCE_MEAN
+    let part = isSum ? request.operands[0].elementType.complexPart : nil
+    let type = try (part ?? request.operands[0].elementType).ckType(request)
     let mask = try axisMask(request, 1)
-    let extents = request.operands[0].shape.map(Int64.init)
+    let extents = request.operands[0].shape.map(Int64.init) + (part == nil ? [] : [2])
     let rank = Int32(extents.count)
     // The kernels keep bool to its own reductions.
     let op = type == CK_BOOL ? op.forBools : op
-    let isFloat = request.operands[0].elementType.isFloat
+    let isFloat = part != nil || request.operands[0].elementType.isFloat
     guard type == CK_BOOL || (op != CK_REDUCE_ANY && op != CK_REDUCE_ALL), op != CK_REDUCE_MEAN || isFloat else {
         throw request.declined("elements of type \(request.operands[0].elementType.dialectName)")
     }

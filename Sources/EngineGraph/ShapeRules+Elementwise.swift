@@ -6,7 +6,7 @@ extension ShapeRule {
         let first = try tensor(0)
         if category.contains(.unary) {
             switch kind {
-            case .cast: return result(first.shape, try castTarget(first.elementType))
+            case .cast: return result(first.shape, try declaredElements(.any, default: first.elementType))
             case .realPart, .imaginaryPart: return result(first.shape, first.elementType.complexPart ?? .float32)
             default: return result(first.shape, category.contains(.predicate) ? .bool : first.elementType)
             }
@@ -26,14 +26,6 @@ extension ShapeRule {
         }
         try requireSameShape(0, 1)
         return result(first.shape, elementType)
-    }
-
-    private func castTarget(_ source: ElementType) throws(EngineError) -> ElementType {
-        let target = try declaredElements(.any, default: source)
-        try math.require(
-            source.isComplex == target.isComplex,
-            "there is no conversion from \(source.dialectName) to \(target.dialectName)")
-        return target
     }
 
     func inferWhere() throws(EngineError) -> ShapeAnswer {

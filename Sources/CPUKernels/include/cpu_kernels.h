@@ -2,6 +2,7 @@
 
 #include "attention.h"
 #include "ck_types.h"
+#include "complex_numbers.h"
 #include "conv.h"
 #include "elementwise.h"
 #include "gemm.h"
