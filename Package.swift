@@ -65,6 +65,9 @@ let package = Package(
             swiftSettings: settings
         ),
 
+        // For tests of what uses delegates: a fake one.
+        .target(name: "TestDelegate", dependencies: ["EngineDelegation", "EngineGraph"], swiftSettings: settings),
+
         // C.
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "COpenBLAS", pkgConfig: "openblas", providers: [.apt(["libopenblas-dev"])]),
@@ -110,6 +113,11 @@ let package = Package(
                 "CPUDelegate", "EngineCompiler", "EngineDelegation", "EngineGraph", "EngineRuntime",
                 "EngineTestSupport",
             ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "TestDelegateTests",
+            dependencies: ["CPUDelegate", "EngineDelegation", "EngineGraph", "EngineTestSupport", "TestDelegate"],
             swiftSettings: settings
         ),
     ],
