@@ -53,7 +53,8 @@ private func makeKernel(_ program: ElementwiseProgram, _ request: KernelRequest)
         if isDirect {
             isDone = ck_ew_run(machine.pointer, rank, extents, base, strides, &output)
         } else {
-            isDone = withUnsafeTemporaryAllocation(of: UnsafeRawPointer?.self, capacity: max(inputs.count, 1)) { table in
+            isDone = withUnsafeTemporaryAllocation(of: UnsafeRawPointer?.self, capacity: max(inputs.count, 1)) {
+                table in
                 for (position, operand) in inputs.enumerated() { table[position] = base[operand] }
                 return ck_ew_run(machine.pointer, rank, extents, table.baseAddress, strides, &output)
             }
@@ -92,7 +93,9 @@ struct BroadcastLayout {
             if extent == 1, distance <= result.count, result.count > 1 { continue }
             let canJoin =
                 !extents.isEmpty
-                && operands.indices.allSatisfy { current[$0] == strides[$0][strides[$0].count - 1] * extents[extents.count - 1] }
+                && operands.indices.allSatisfy {
+                    current[$0] == strides[$0][strides[$0].count - 1] * extents[extents.count - 1]
+                }
             if canJoin {
                 extents[extents.count - 1] *= extent
             } else {

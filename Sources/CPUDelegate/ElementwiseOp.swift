@@ -126,7 +126,9 @@ struct MachineProgramBuilder {
             var steps: [ck_ew_instruction] = []
             if target != type { steps.append(step(CK_EW_CAST, type, to: target)) }
             // A cast rounds, also where the value goes on in a wider type.
-            if instruction.resultType == .float16, operandType != .float16 { steps.append(step(CK_EW_ROUND_F16, target)) }
+            if instruction.resultType == .float16, operandType != .float16 {
+                steps.append(step(CK_EW_ROUND_F16, target))
+            }
             if instruction.resultType == .bfloat16, operandType != .bfloat16 {
                 steps.append(step(CK_EW_ROUND_BF16, target))
             }

@@ -8,8 +8,9 @@ enum KernelTable {
     static let rows: [OpKind: Factory] = {
         var rows: [OpKind: Factory] = [:]
         for family in [
-            complexKernels, convolutionKernels, elementwiseKernels, indexKernels, matmulKernels, movementKernels,
-            normalizationKernels, orderKernels, poolKernels, reductionKernels, shapeKernels, weightKernels,
+            attentionKernels, complexKernels, convolutionKernels, elementwiseKernels, indexKernels, matmulKernels,
+            movementKernels, normalizationKernels, orderKernels, poolKernels, reductionKernels, shapeKernels,
+            weightKernels,
         ] {
             rows.merge(family) { _, latest in latest }
         }

@@ -17,7 +17,8 @@ private func softmaxKernel(_ request: KernelRequest) throws(EngineError) -> Kern
     // A scalar is a slice of one.
     let layout =
         rank == 0
-        ? AxisLayout([1], axis: 0) : AxisLayout(request.operands[0].shape, axis: try ShapeMath(.softmax).axis(axis, rank: rank))
+        ? AxisLayout([1], axis: 0)
+        : AxisLayout(request.operands[0].shape, axis: try ShapeMath(.softmax).axis(axis, rank: rank))
     return Kernel(inPlaceOperands: [0]) { arguments throws(EngineError) in
         guard
             ck_softmax(

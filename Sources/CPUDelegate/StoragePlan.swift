@@ -170,7 +170,8 @@ struct StoragePlan {
         }
 
         private mutating func extend(_ value: Value, to step: Int) {
-            lifetime[value.index] = lifetime[value.index].map { min($0.lowerBound, step)...max($0.upperBound, step) }
+            lifetime[value.index] =
+                lifetime[value.index].map { min($0.lowerBound, step)...max($0.upperBound, step) }
                 ?? step...step
         }
 

@@ -173,7 +173,7 @@ static void store(task *t) {
     for (size_t i = 0; i < t->blocks; i++) {
         size_t rows = least(t->rows - i * nr, nr), depth = a->value_depth;
         float *out = t->out + i * nr * depth, factor[MAX_NR];
-        for (size_t j = 0; j < nr; j++) factor[j] = ck_last_factor(a, t->sum[i * nr + j]);
+        for (size_t j = 0; j < nr; j++) factor[j] = ck_last_factor(t->sum[i * nr + j]);
         t->job->kernels->scale_columns(out, depth, nr, factor);
         t->job->gemm->pack_a(CK_F32, out, (ptrdiff_t)nr, 1, depth, rows, t->tile);
         char *to = (char *)ck_row(a->out, a->out_type, a->out_stride, t->batch, t->head, t->first + i * nr);

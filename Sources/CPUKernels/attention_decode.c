@@ -55,7 +55,7 @@ static void run_rows(const decoding *d) {
     }
     static const ck_epilogue nothing;
     for (size_t i = 0; i < d->rows; i++) {
-        float factor = ck_last_factor(a, sum[i]);
+        float factor = ck_last_factor(sum[i]);
         for (size_t j = 0; j < depth; j++) d->out[i * depth + j] *= factor;
         char *to = (char *)ck_row(a->out, a->out_type, a->out_stride, d->batch, d->head[i], d->query[i]);
         gemm->finish(&nothing, NULL, 0, 0, 1, depth, d->out + i * depth, 0, a->out_type, to, 0);

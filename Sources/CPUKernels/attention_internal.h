@@ -39,8 +39,8 @@ static inline const char *ck_row(const void *base, ck_type type, const ptrdiff_t
 }
 
 /// What a query's weighted values are multiplied by at the end: none seen is zero over zero, none there is nothing.
-static inline float ck_last_factor(const ck_attention *a, float sum) {
-    return a->keys == 0 ? 0.0f : sum == 0 ? __builtin_nanf("") : 1.0f / sum;
+static inline float ck_last_factor(float sum) {
+    return sum == 0 ? 0.0f : 1.0f / sum;
 }
 
 /// Masks of `count` keys from `key`, as numbers to add.

@@ -7,8 +7,7 @@
 
 CK_LEVEL_BEGIN
 
-// Minus infinity minus itself would be NaN: a column that has seen no key yet keeps zeros, and is NaN at the end, when
-// its sum is what it is divided by.
+// Minus infinity minus itself would be NaN: a column that has seen no key yet keeps zeros, as softmax gives them.
 CK_INLINE vf finite_or_zero(vf x) { return vf_select(x == -__builtin_inff(), vf_set1(0.0f), x); }
 
 CK_INLINE void soften_vector(float *scores, size_t keys, const float *mask, const float *key_mask, const float *limit,

@@ -249,7 +249,8 @@ package final class RegionBinding: Sendable {
         }
         let known = state.known.filter { isWanted($0.key) }.map { (value: $0.key, tensor: $0.value) }
         return Segment(
-            parts: placed.parts, placements: placed.placements, whole: placed.whole, inputs: builder.inputs, states: builder.states, outputs: outputs, known: known,
+            parts: placed.parts, placements: placed.placements, whole: placed.whole, inputs: builder.inputs,
+            states: builder.states, outputs: outputs, known: known,
             end: end, nextOp: next, state: state, planLimit: planLimit)
     }
 

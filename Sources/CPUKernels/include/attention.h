@@ -27,7 +27,7 @@ typedef struct {
     ptrdiff_t causal_offset;
 } ck_attention;
 
-/// Runs on the thread pool. A query that sees no key comes out as NaN, as softmax over minus infinities does. False
+/// Runs on the thread pool. A query that sees no key comes out as zeros, as softmax over minus infinities does. False
 /// where memory ran out or the heads are no multiple of kv_heads. Each thread keeps a buffer of at most 512 rows of Q
 /// and of the output and 256 keys and values, f32.
 bool ck_attention_run(const ck_attention *attention);

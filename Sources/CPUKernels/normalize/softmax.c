@@ -12,6 +12,10 @@ typedef struct {
     size_t count, inner;
 } job;
 
+/// What exponentials are multiplied with. A slice of −inf alone hides everything: it gives zeros, where an average of what
+/// is hidden, or NaN, would poison what is computed from it.
+static double share(double greatest, double sum) { return greatest == -INFINITY ? 0 : 1 / sum; }
+
 /// One row of f32: the output holds the exponentials in between.
 static void softmax_row(const ck_vector_kernels *v, float *d, const float *a, size_t count) {
     float greatest = v->float_row(CK_REDUCE_MAX, a, count, 0);
@@ -20,7 +24,7 @@ static void softmax_row(const ck_vector_kernels *v, float *d, const float *a, si
         size_t n = count - i < CHUNK ? count - i : CHUNK;
         sum += v->exp_row(d + i, a + i, n, greatest);
     }
-    v->scale_row(d, d, count, (float)(1 / sum));
+    v->scale_row(d, d, count, (float)share(greatest, sum));
 }
 
 /// One row of 16-bit floats: too long ones are worked out twice, as there is no room for the exponentials.
@@ -48,7 +52,7 @@ static void softmax_half_row(const ck_vector_kernels *v, ck_type type, char *d, 
                 sum += added;
                 continue;
             }
-            v->scale_row(part, part, n, (float)(1 / sum));
+            v->scale_row(part, part, n, (float)share(greatest, sum));
             v->narrow(type, d + i * 2, part, n);
         }
     }
@@ -65,7 +69,8 @@ static void softmax_double(double *d, const double *a, size_t count, size_t stri
         d[i * stride] = x == greatest ? 1 : exp(x - greatest);
         sum += d[i * stride];
     }
-    for (size_t i = 0; i < count; i++) d[i * stride] /= sum;
+    double factor = share(greatest, sum);
+    for (size_t i = 0; i < count; i++) d[i * stride] *= factor;
 }
 
 static void run_rows(void *context, size_t begin, size_t end) {
@@ -108,7 +113,7 @@ static void run_columns(void *context, size_t begin, size_t end) {
             v->widen(j->type, wide, a + r * pitch, n);
             v->exp_columns(half ? wide : (float *)(void *)(d + r * pitch), wide, greatest, sums, n);
         }
-        for (size_t i = 0; i < n; i++) factors[i] = 1 / sums[i];
+        for (size_t i = 0; i < n; i++) factors[i] = (float)share(greatest[i], sums[i]);
         for (size_t r = 0; r < j->count; r++) {
             v->widen(j->type, wide, (half ? a : d) + r * pitch, n);
             if (half) v->exp_columns(wide, wide, greatest, ignored, n);

@@ -6,7 +6,6 @@ package import EngineGraph
 import EngineRuntime
 public import Foundation
 
-
 /// A model that is ready to give out its functions.
 ///
 /// ```swift
