@@ -19,7 +19,7 @@ package struct MemoryPlan: Sendable {
 
     /// Places the largest buffers first, each at the lowest offset that is free through its lifetime.
     ///
-    /// - Complexity: O(n²) in the number of buffers.
+    /// - Complexity: O(n²) in the number of buffers; O(n log n) beyond some thousands, which take more memory then.
     /// - Throws: `outOfMemory` where no address space could hold them.
     package init(_ buffers: [BufferLifetime], alignment: Int = 64) throws(EngineError) {
         var sizes: [Int] = []
@@ -33,6 +33,10 @@ package struct MemoryPlan: Sendable {
             guard !isLarge, !isLarger else { throw .outOfMemory(unit: "host", byteCount: buffer.byteCount) }
             sizes.append(size)
             total = sum
+        }
+        guard buffers.count <= Self.sweepLimit else {
+            (offsets, byteCount) = Self.recycled(buffers, sizes)
+            return
         }
         var offsets = [Int](repeating: 0, count: buffers.count)
         var end = 0
@@ -55,5 +59,30 @@ package struct MemoryPlan: Sendable {
         }
         self.offsets = offsets
         self.byteCount = end
+    }
+
+    /// More buffers than any real part has: a damaged or hostile program must not take hours to plan.
+    private static let sweepLimit = 16_384
+
+    /// Gives each buffer the place of one of its own size that is not needed any more, or a new one.
+    private static func recycled(_ buffers: [BufferLifetime], _ sizes: [Int]) -> (offsets: [Int], byteCount: Int) {
+        var offsets = [Int](repeating: 0, count: buffers.count)
+        var end = 0
+        var free: [Int: [Int]] = [:]
+        let starts = buffers.indices.sorted { buffers[$0].steps.lowerBound < buffers[$1].steps.lowerBound }
+        var ends = buffers.indices.sorted { buffers[$0].steps.upperBound < buffers[$1].steps.upperBound }[...]
+        for index in starts {
+            while let ended = ends.first, buffers[ended].steps.upperBound < buffers[index].steps.lowerBound {
+                free[sizes[ended], default: []].append(offsets[ended])
+                ends.removeFirst()
+            }
+            if let place = free[sizes[index]]?.popLast() {
+                offsets[index] = place
+            } else {
+                offsets[index] = end
+                end += sizes[index]
+            }
+        }
+        return (offsets, end)
     }
 }

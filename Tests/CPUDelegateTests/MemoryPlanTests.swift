@@ -96,6 +96,17 @@ import Testing
         #expect(throws: EngineError.self) { try MemoryPlan([BufferLifetime(steps: 0...0, byteCount: .max)]) }
     }
 
+    /// A hundred thousand buffers: planned in no time, and still in little memory.
+    @Test func manyBuffers() throws {
+        let buffers = (0..<100_000).map { step in
+            BufferLifetime(steps: step...(step + 1 + step % 3), byteCount: 64 << (step % 4))
+        }
+        let clock = ContinuousClock()
+        let start = clock.now
+        #expect(try check(buffers, "many buffers") <= 3)
+        #expect(clock.now - start < .seconds(20))
+    }
+
     @Test func nothingTakesNothing() throws {
         #expect(try MemoryPlan([]).byteCount == 0)
     }
