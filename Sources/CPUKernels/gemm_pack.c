@@ -1,6 +1,7 @@
 // Operands that are packed once: constant weights.
 
 #include "gemm_internal.h"
+#include "thread_pool.h"
 
 const ck_gemm_kernels *ck_gemm_kernels_at(int level) {
 #if defined(__x86_64__)
@@ -29,20 +30,37 @@ size_t ck_gemm_packed_b_size(ck_type type, size_t k, size_t n) {
     return sizeof(ck_packed_header) + (n + nr - 1) / nr * nr * k * ck_type_size(type);
 }
 
-void ck_gemm_pack_b(ck_type type, size_t k, size_t n, const void *b, ptrdiff_t ldb, bool transposed, void *packed) {
-    const ck_gemm_kernels *kernels = ck_gemm_kernels_at(ck_cpu_level());
-    char *to = begin(packed, CK_PACKED_B, type, n, k);
-    size_t size = ck_type_size(type), nr = kernels->nr;
-    ptrdiff_t row = transposed ? 1 : ldb, column = transposed ? ldb : 1;
-    for (size_t j = 0; j < n; j += nr, to += nr * k * size) {
-        const char *from = (const char *)b + (ptrdiff_t)j * column * (ptrdiff_t)size;
-        size_t columns = n - j < nr ? n - j : nr;
-        if (type == CK_F32) {
-            kernels->pack_b(type, from, row, column, k, columns, (float *)to);
+typedef struct {
+    const ck_gemm_kernels *kernels;
+    ck_type type;
+    size_t k, n;
+    const char *from;
+    ptrdiff_t row, column;
+    char *to;
+} pack_job;
+
+static void pack_columns(void *context, size_t begin, size_t end) {
+    const pack_job *job = context;
+    size_t size = ck_type_size(job->type), nr = job->kernels->nr;
+    for (size_t panel = begin; panel < end; panel++) {
+        size_t j = panel * nr, columns = job->n - j < nr ? job->n - j : nr;
+        const char *from = job->from + (ptrdiff_t)j * job->column * (ptrdiff_t)size;
+        char *to = job->to + j * job->k * size;
+        if (job->type == CK_F32) {
+            job->kernels->pack_b(job->type, from, job->row, job->column, job->k, columns, (float *)to);
         } else {
-            kernels->pack_b16((const uint16_t *)from, row, column, k, columns, (uint16_t *)to);
+            job->kernels->pack_b16((const uint16_t *)from, job->row, job->column, job->k, columns, (uint16_t *)to);
         }
     }
+}
+
+void ck_gemm_pack_b(ck_type type, size_t k, size_t n, const void *b, ptrdiff_t ldb, bool transposed, void *packed) {
+    const ck_gemm_kernels *kernels = ck_gemm_kernels_at(ck_cpu_level());
+    pack_job job = {
+        .kernels = kernels, .type = type, .k = k, .n = n, .from = b, .row = transposed ? 1 : ldb,
+        .column = transposed ? ldb : 1, .to = begin(packed, CK_PACKED_B, type, n, k)};
+    // A panel of small k is not worth a thread of its own.
+    ck_parallel_for((n + kernels->nr - 1) / kernels->nr, 4096 / (k + 1) + 1, pack_columns, &job);
 }
 
 size_t ck_gemm_packed_a_size(size_t m, size_t k) { return sizeof(ck_packed_header) + m * k * sizeof(float); }
