@@ -111,7 +111,7 @@ let package = Package(
             name: "EngineRuntimeTests",
             dependencies: [
                 "CPUDelegate", "EngineCompiler", "EngineDelegation", "EngineGraph", "EngineRuntime",
-                "EngineTestSupport",
+                "EngineTestSupport", "TestDelegate",
             ],
             swiftSettings: settings
         ),
