@@ -88,12 +88,14 @@ let package = Package(
         ),
         .testTarget(
             name: "CoreAITests",
-            dependencies: ["CoreAI", "EngineDelegation", "EngineGraph"],
+            dependencies: [
+                "CoreAI", "EngineAsset", "EngineDelegation", "EngineGraph", "EngineRuntime", "EngineTestSupport",
+            ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "EngineAssetTests",
-            dependencies: ["EngineAsset", "EngineGraph"],
+            dependencies: ["EngineAsset", "EngineGraph", "EngineTestSupport"],
             swiftSettings: settings
         ),
         .testTarget(

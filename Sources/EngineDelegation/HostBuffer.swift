@@ -1,4 +1,5 @@
 package import EngineGraph
+package import Synchronization
 
 #if canImport(Glibc)
     import Glibc
@@ -14,6 +15,10 @@ package final class HostBuffer: @unchecked Sendable {
     /// Enough for any vector unit's aligned loads, and a cache line.
     package static let alignment = 64
 
+    /// The most bytes that one buffer may take: this machine's memory, unless a host app sets less. The system itself
+    /// promises more than it has, and ends the process that takes it at its word.
+    package static let byteLimit = Atomic<Int>(max(1, sysconf(Int32(_SC_PHYS_PAGES)) * sysconf(Int32(_SC_PAGESIZE))))
+
     package let pointer: UnsafeMutableRawPointer
     package let byteCount: Int
     private let owner: AnyObject?
@@ -27,7 +32,7 @@ package final class HostBuffer: @unchecked Sendable {
 
     /// Allocates `byteCount` bytes of whatever was there before: for memory that is written in full before it is read.
     package init(uninitializedByteCount byteCount: Int) throws(EngineError) {
-        guard byteCount >= 0 else { throw .outOfMemory(unit: "host", byteCount: byteCount) }
+        guard byteCount >= 0, byteCount <= Self.byteLimit.load(ordering: .relaxed) else { throw .outOfMemory(unit: "host", byteCount: byteCount) }
         var memory: UnsafeMutableRawPointer?
         // Zero bytes still get an address: empty tensors have one.
         guard posix_memalign(&memory, Self.alignment, max(byteCount, 1)) == 0, let memory else {

@@ -20,9 +20,11 @@ package final class FunctionExecutor: Sendable {
         try binding.segment(for: types).placements
     }
 
-    /// Binds the function to arguments of these types before the first call with them.
-    package func prepare(_ types: [ValueType]) throws(EngineError) {
-        _ = try binding.segment(for: types)
+    /// Binds the function to arguments of these types before the first call with them; answers with the plan of all
+    /// that runs before the host has to decide something.
+    @discardableResult
+    package func prepare(_ types: [ValueType]) throws(EngineError) -> Segment {
+        try binding.segment(for: types)
     }
 
     /// Runs the function.

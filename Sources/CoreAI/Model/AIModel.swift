@@ -32,14 +32,15 @@ public struct AIModel: Sendable {
         }
         do {
             let program = try AssetReader.readProgram(at: modelURL.path)
-            try Verifier.verify(program)
             try self.init(program: program, options: options)
         } catch let error as EngineError {
             throw error.publicError
         }
     }
 
-    private init(program: Program, options: SpecializationOptions) throws {
+    /// The model of a program, which is checked first.
+    package init(program: Program, options: SpecializationOptions = .default) throws {
+        try Verifier.verify(program)
         self.program = program
         self.options = options
         self.descriptors = try program.functions.map(InferenceFunctionDescriptor.init(of:))
