@@ -89,7 +89,8 @@ let package = Package(
         .testTarget(
             name: "CoreAITests",
             dependencies: [
-                "CoreAI", "EngineAsset", "EngineDelegation", "EngineGraph", "EngineRuntime", "EngineTestSupport",
+                "CoreAI", "EngineAsset", "EngineCompiler", "EngineDelegation", "EngineGraph", "EngineRuntime",
+                "EngineTestSupport",
             ],
             swiftSettings: settings
         ),

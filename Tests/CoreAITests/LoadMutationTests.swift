@@ -1,5 +1,6 @@
 import CoreAI
 import EngineAsset
+import EngineCompiler
 import EngineDelegation
 import EngineGraph
 import EngineRuntime
