@@ -11,15 +11,18 @@ import Testing
 
 /// Loads damaged copies of every asset and recorded case, and runs those that still load: each must end in results or
 /// in an error.
-@Suite struct LoadMutationTests {
+@Suite(.serialized) struct LoadMutationTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "Fixtures")
 
     /// Every program below the fixtures that is small enough, by its path.
     private static let programs: [(name: String, bytes: [UInt8])] = {
         let paths = (FileManager.default.enumerator(atPath: folder.path)?.allObjects as? [String]) ?? []
-        return paths.filter { $0.hasSuffix("/main.mlirb") }.sorted().compactMap { path in
-            guard let data = try? Data(contentsOf: folder.appending(path: path)), data.count < Mutation.sizeLimit
+        // Some recorded cases are damaged to begin with.
+        let isGenuine = { (path: String) in path.hasSuffix("/main.mlirb") && !path.contains("/error/asset-") }
+        return paths.filter(isGenuine).sorted().compactMap { path in
+            guard let data = try? Data(contentsOf: folder.appending(path: path)), !data.isEmpty,
+                data.count < Mutation.sizeLimit
             else { return nil }
             return (path, [UInt8](data))
         }
