@@ -126,6 +126,23 @@ import Testing
         try check(builder, "updates after a load that is read late")
     }
 
+    /// The old value, from a load of its own, is read between the update and the store.
+    @Test func updateBeforeItIsStored() throws {
+        for sharesLoad in [false, true] {
+            var builder = Builder()
+            let input = builder.value()
+            builder.part.inputs = [input]
+            let state = builder.state()
+            let old = builder.op(.loadState, state)
+            let source = sharesLoad ? old : builder.op(.loadState, state)
+            let updated = try builder.update(source, at: 1, with: input)
+            let read = builder.op(.abs, old)
+            builder.store(state, updated)
+            builder.part.outputs = [builder.op(.sub, read, updated)]
+            try check(builder, "old value between update and store, one load: \(sharesLoad)")
+        }
+    }
+
     @Test func updateOfAStateByItself() throws {
         var builder = Builder()
         let state = builder.state()

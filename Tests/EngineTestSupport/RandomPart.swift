@@ -108,10 +108,12 @@ package struct RandomPart {
         case 10: _ = emit(.copy, [value], shape)
         case 11, 12: _ = emit(.loadState, [dice.pick(part.states)], Self.table)
         case 13:
-            // As a cache is written: read, update, write back.
+            // As a cache is written: read, update, write back; other things may happen before it is written.
             let state = dice.pick(part.states)
             try update(emit(.loadState, [state], Self.table))
-            part.ops.append(Op(.storeState, operands: [state, values[values.count - 1]]))
+            let updated = values[values.count - 1]
+            for _ in 0..<dice.below(3) { try addOp() }
+            part.ops.append(Op(.storeState, operands: [state, updated]))
         default:
             part.ops.append(Op(.storeState, operands: [dice.pick(part.states), try pick(Self.table)]))
         }
@@ -119,6 +121,18 @@ package struct RandomPart {
 
     /// Replaces some rows of `target` by rows of another value, which may be `target` too.
     private mutating func update(_ target: Value) throws {
+        if dice.below(3) == 0 {
+            // All rows, in another order.
+            let turn = 1 + dice.below(3)
+            let indices = try HostTensor((0..<24).map { Int32(($0 / 6 + turn) % 4) }, Self.table)
+            let rows = define(indices.type)
+            part.constants[rows] = indices
+            let source = dice.below(2) == 0 ? target : try pick(Self.table)
+            _ = emit(
+                .scatterAlongAxis, [target, rows, source, try integers([0], scalar: true)], Self.table,
+                .scatter(.update))
+            return
+        }
         let (from, to) = (dice.below(3), dice.below(3))
         let (steps, source) = (try integers([1, 1]), try pick(Self.table))
         let rows = emit(
