@@ -8,7 +8,8 @@ final class CPUExecutable: HostExecutable {
 
     private struct Step {
         let kernel: Kernel
-        let op: OpKind
+        /// The op's index in the part.
+        let op: Int
         /// Where its addresses start in the table.
         let first: Int
         let operandCount: Int
@@ -37,12 +38,40 @@ final class CPUExecutable: HostExecutable {
         self.slots = plan.slots
         self.steps = plan.steps.map {
             Step(
-                kernel: $0.kernel, op: part.ops[$0.op].kind, first: $0.first, operandCount: $0.operandCount,
+                kernel: $0.kernel, op: $0.op, first: $0.first, operandCount: $0.operandCount,
                 resultCount: $0.resultCount)
         }
     }
 
     func run(_ arguments: ExecutionArguments) throws(EngineError) {
+        try withFrame(arguments) { (base) throws(EngineError) in
+            for step in steps { try run(step, base) }
+        }
+    }
+
+    func run(
+        _ arguments: ExecutionArguments, timing: (_ op: Int, _ interval: ClockInterval) -> Void
+    ) throws(EngineError) {
+        try withFrame(arguments) { (base) throws(EngineError) in
+            var start = ClockInterval.now
+            for step in steps {
+                try run(step, base)
+                let end = ClockInterval.now
+                timing(step.op, ClockInterval(start: start, end: end))
+                start = end
+            }
+        }
+    }
+
+    private func run(_ step: Step, _ base: UnsafePointer<UnsafeMutableRawPointer>) throws(EngineError) {
+        try step.kernel.body(
+            KernelArguments(
+                pointers: base + step.first, operandCount: step.operandCount, resultCount: step.resultCount))
+    }
+
+    private func withFrame(
+        _ arguments: ExecutionArguments, _ body: (UnsafePointer<UnsafeMutableRawPointer>) throws(EngineError) -> Void
+    ) throws(EngineError) {
         let frame: Frame
         if let kept = idle.withLock({ $0.popLast() }) {
             frame = kept
@@ -53,12 +82,7 @@ final class CPUExecutable: HostExecutable {
             idle.withLock { if $0.count < Self.idleLimit { $0.append(frame) } }
         }
         frame.bind(arguments)
-        let base = UnsafePointer(frame.addresses)
-        for step in steps {
-            try step.kernel.body(
-                KernelArguments(
-                    pointers: base + step.first, operandCount: step.operandCount, resultCount: step.resultCount))
-        }
+        try body(UnsafePointer(frame.addresses))
     }
 }
 

@@ -7,8 +7,8 @@ package enum EngineCommand {
     package static let version = "0.1.0"
 
     private static let subcommands: [any (Subcommand & Sendable).Type] = [
-        InspectCommand.self, RunCommand.self, VerifyCommand.self, BenchCommand.self, DevicesCommand.self,
-        DemoCommand.self,
+        InspectCommand.self, RunCommand.self, PlaceCommand.self, VerifyCommand.self, BenchCommand.self,
+        DevicesCommand.self, DemoCommand.self,
     ]
 
     /// Runs the command line `arguments` (without the program's name) on the process's streams, and returns the status

@@ -7,9 +7,13 @@ package struct CompiledGraph: Sendable {
     /// The values that no run changes.
     package var constants: [Value: HostTensor]
 
-    package init(graph: Graph, constants: [Value: HostTensor] = [:]) {
+    /// Where in the source model ops come from: `Op.location` is an index into it.
+    package var locations: [SourceLocation]
+
+    package init(graph: Graph, constants: [Value: HostTensor] = [:], locations: [SourceLocation] = []) {
         self.graph = graph
         self.constants = constants
+        self.locations = locations
     }
 }
 

@@ -5,14 +5,26 @@ package import EngineGraph
 package enum Compiler {
     package static func compile(
         _ program: Program, function name: String, host: any HostEvaluator, delegate: any Delegate,
-        planLimit: Int = 16, fusesPatterns: Bool = true, choice: UnitChoice = .cpuOnly
+        planLimit: Int = 16, fusesPatterns: Bool = true, choice: UnitChoice = .cpuOnly, keepsResults: Bool = false,
+        memoryBudget: Int? = nil
     ) throws(EngineError) -> CompiledFunction {
-        var compiled = try Lowering.lower(program, function: name, host: host)
-        DeadCode.run(&compiled)
-        ConstantFolding.run(&compiled, host: host)
-        DeadCode.run(&compiled)
-        return CompiledFunction(
-            compiled, host: host, delegate: delegate, planLimit: planLimit, fusesPatterns: fusesPatterns,
-            choice: choice)
+        CompiledFunction(
+            try lower(program, function: name, host: host), host: host, delegate: delegate, planLimit: planLimit,
+            fusesPatterns: fusesPatterns, choice: choice, keepsResults: keepsResults, memoryBudget: memoryBudget)
+    }
+
+    /// A function's graph after the passes that no unit matters to.
+    package static func lower(
+        _ program: Program, function name: String, host: any HostEvaluator
+    ) throws(EngineError) -> CompiledGraph {
+        var compiled = try recording(.specialize, "lower '\(name)'") { () throws(EngineError) in
+            try Lowering.lower(program, function: name, host: host)
+        }
+        recording(.specialize, "fold constants") {
+            DeadCode.run(&compiled)
+            ConstantFolding.run(&compiled, host: host)
+            DeadCode.run(&compiled)
+        }
+        return compiled
     }
 }

@@ -67,7 +67,7 @@ package struct Lowering {
             }
         }
         output.signature.resultNames = resultNames
-        return CompiledGraph(graph: output, constants: constants)
+        return CompiledGraph(graph: output, constants: constants, locations: program.locations)
     }
 
     /// The values of the graph that is being read, as values of the graph that is being made.

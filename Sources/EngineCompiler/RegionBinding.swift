@@ -13,11 +13,15 @@ package final class CompiledFunction: Sendable {
     package let fusesPatterns: Bool
     /// The units beside the CPU that may run parts.
     package let choice: UnitChoice
+    /// Whether every op's result is kept until its segment has run: to look at, not to be fast.
+    package let keepsResults: Bool
+    /// The most bytes that a call may take, its arguments and the weights not counted; nil for no limit.
+    package let memoryBudget: Int?
 
     /// - Parameter delegate: The CPU's, which runs everything that no other unit does.
     package init(
         _ compiled: CompiledGraph, host: any HostEvaluator, delegate: any Delegate, planLimit: Int = 16,
-        fusesPatterns: Bool = true, choice: UnitChoice = .cpuOnly
+        fusesPatterns: Bool = true, choice: UnitChoice = .cpuOnly, keepsResults: Bool = false, memoryBudget: Int? = nil
     ) {
         self.compiled = compiled
         self.host = host
@@ -25,6 +29,8 @@ package final class CompiledFunction: Sendable {
         self.planLimit = planLimit
         self.fusesPatterns = fusesPatterns
         self.choice = choice
+        self.keepsResults = keepsResults
+        self.memoryBudget = memoryBudget
     }
 
     /// The delegate of a unit; the CPU's for a name that is none.
@@ -33,7 +39,7 @@ package final class CompiledFunction: Sendable {
     /// The whole function, ready to be bound to the shapes of a call.
     package func makeBinding() -> RegionBinding {
         RegionBinding(
-            self, region: compiled.graph.body, captured: BindState(valueCount: compiled.graph.types.count),
+            self, region: compiled.graph.body, path: "", captured: BindState(valueCount: compiled.graph.types.count),
             planLimit: planLimit)
     }
 }
@@ -42,15 +48,18 @@ package final class CompiledFunction: Sendable {
 package final class RegionBinding: Sendable {
     package let function: CompiledFunction
     package let region: Region
+    /// Which region of the function it is: empty for the function itself, else as in `while 12 body`.
+    package let path: String
     private let captured: BindState
     private let plans: PlanCache<Segment>
     private let planLimit: Int
     /// The last op of the region that reads a value; `ops.count` for the region's results.
     private let lastUse: [Value: Int]
 
-    init(_ function: CompiledFunction, region: Region, captured: BindState, planLimit: Int) {
+    init(_ function: CompiledFunction, region: Region, path: String, captured: BindState, planLimit: Int) {
         self.function = function
         self.region = region
+        self.path = path
         self.captured = captured
         self.plans = PlanCache(limit: planLimit)
         self.planLimit = planLimit
@@ -80,9 +89,14 @@ package final class RegionBinding: Sendable {
 
     /// The segment after `segment`, once the op that ended it has given `results`.
     package func segment(after segment: Segment, results: [HostTensor], of op: Op) throws(EngineError) -> Segment {
-        try segment.following.plan(for: results.flatMap(\.type.shape)) { () throws(EngineError) in
+        try self.segment(after: segment, types: results.map(\.type), of: op)
+    }
+
+    /// The same where the results' types are enough.
+    func segment(after segment: Segment, types: [TensorType], of op: Op) throws(EngineError) -> Segment {
+        try segment.following.plan(for: types.flatMap(\.shape)) { () throws(EngineError) in
             var state = segment.state
-            for (value, tensor) in zip(op.results, results) { state.types[value.index] = .tensor(tensor.type) }
+            for (value, type) in zip(op.results, types) { state.types[value.index] = .tensor(type) }
             return try bind(from: segment.nextOp, state, planLimit: max(1, segment.planLimit / 4))
         }
     }
@@ -122,7 +136,7 @@ package final class RegionBinding: Sendable {
         state.known[value] ?? function.compiled.constants[value]
     }
 
-    private func type(_ value: Value, _ state: BindState) -> ValueType? {
+    func type(_ value: Value, _ state: BindState) -> ValueType? {
         state.types[value.index] ?? function.compiled.constants[value].map { .tensor($0.type) }
     }
 
@@ -209,13 +223,20 @@ package final class RegionBinding: Sendable {
     private func makeSegment(
         _ ops: [Op], to next: Int, end: Segment.End, _ state: BindState, planLimit: Int
     ) throws(EngineError) -> Segment {
+        if case .dynamic(let op) = end, function.choice.isStrict, let unit = function.choice.units.first {
+            throw .misplaced(
+                unit: unit.id.name,
+                ops: [function.compiled.locations.describe(op) + ": only computing it on the host tells its shape"])
+        }
         // What is read from here on: by the op that ends the segment, by later ones, by the result.
         var wanted: Set<Value> = []
         switch end {
         case .finished, .contents: break
         case .control(let op, _), .dynamic(let op): wanted.formUnion(op.reads)
         }
-        func isWanted(_ value: Value) -> Bool { wanted.contains(value) || (lastUse[value] ?? -1) >= next }
+        func isWanted(_ value: Value) -> Bool {
+            function.keepsResults || wanted.contains(value) || (lastUse[value] ?? -1) >= next
+        }
 
         var live: [Op] = []
         var needed: Set<Value> = []
@@ -243,18 +264,24 @@ package final class RegionBinding: Sendable {
 
         var end = end
         if case .control(let op, _) = end {
-            end = .control(
-                op,
-                bodies: op.regions.map { RegionBinding(function, region: $0, captured: state, planLimit: planLimit) })
+            let names = op.kind == .while ? ["condition", "body"] : ["then", "else"]
+            let bodies = op.regions.enumerated().map { index, body in
+                RegionBinding(
+                    function, region: body,
+                    path: "\(path)\(path.isEmpty ? "" : ", ")\(op.kind.name) \(next - 1) \(names[min(index, 1)])",
+                    captured: state, planLimit: planLimit)
+            }
+            end = .control(op, bodies: bodies)
         }
         let known = state.known.filter { isWanted($0.key) }.map { (value: $0.key, tensor: $0.value) }
         return Segment(
-            parts: placed.parts, placements: placed.placements, whole: placed.whole, inputs: builder.inputs,
-            states: builder.states, outputs: outputs, known: known,
+            parts: placed.parts, placements: placed.placements, part: placed.part, globals: builder.globals,
+            whole: placed.whole, inputs: builder.inputs, states: builder.states, outputs: outputs, known: known,
             end: end, nextOp: next, state: state, planLimit: planLimit)
     }
 
     private struct PlacedSegment {
+        var part: Subgraph
         var parts: [PlacedPart] = []
         var placements: [PatternPlacement] = []
         var whole: PlacedSubgraph?
@@ -263,21 +290,28 @@ package final class RegionBinding: Sendable {
     /// Fuses a part's patterns, places them and loads each stretch on its unit. Where a unit does not take what it was
     /// given, the CPU runs all; where the CPU does not take a fused op, nothing is fused.
     private func place(_ builder: SubgraphBuilder) throws(EngineError) -> PlacedSegment {
-        guard !builder.part.ops.isEmpty else { return PlacedSegment() }
+        guard !builder.part.ops.isEmpty else { return PlacedSegment(part: builder.part) }
         guard function.fusesPatterns else { return try place(builder.part, builder) }
         do throws(EngineError) {
-            return try place(Fusion.run(builder.part, host: function.host), builder)
+            let fused = recording(.specialize, "fuse \(builder.part.ops.count) ops") {
+                Fusion.run(builder.part, host: function.host)
+            }
+            return try place(fused, builder)
         } catch .unsupportedOp where !function.choice.isStrict {
             return try place(builder.part, builder)
         }
     }
 
     private func place(_ part: Subgraph, _ builder: SubgraphBuilder) throws(EngineError) -> PlacedSegment {
-        var partitioner = Partitioner(part, choice: function.choice, host: function.delegate)
-        var placed = PlacedSegment()
-        placed.placements = try partitioner.run()
+        var placed = PlacedSegment(part: part)
+        placed.placements = try recording(.specialize, "place \(part.ops.count) patterns") { () throws(EngineError) in
+            var partitioner = Partitioner(
+                part, choice: function.choice, host: function.delegate, locations: function.compiled.locations)
+            return try partitioner.run()
+        }
         let whole = PlacedSubgraph(
-            unit: function.delegate.id, part: part, inputs: part.inputs, states: part.states, outputs: part.outputs
+            unit: function.delegate.id, part: part, inputs: part.inputs, states: part.states, outputs: part.outputs,
+            ops: Array(part.ops.indices)
         ).renamed(builder.globals)
         do throws(EngineError) {
             for piece in PartSplitter.split(part, units: placed.placements.map(\.unit)) {

@@ -25,6 +25,9 @@ package final class Segment: Sendable {
     package let outputs: [(value: Value, type: TensorType)]
     /// Where each pattern went, and why.
     package let placements: [PatternPlacement]
+    /// What `placements` are of: the segment after fusion, and the values of the function that its values are.
+    package let part: Subgraph
+    package let globals: [Value]
     /// The whole segment, for when a unit fails: the CPU runs it all.
     let whole: PlacedSubgraph?
     private let fallback = Mutex<PlacedPart?>(nil)
@@ -39,12 +42,15 @@ package final class Segment: Sendable {
     let planLimit: Int
 
     init(
-        parts: [PlacedPart], placements: [PatternPlacement], whole: PlacedSubgraph?, inputs: [Value], states: [Value],
+        parts: [PlacedPart], placements: [PatternPlacement], part: Subgraph, globals: [Value], whole: PlacedSubgraph?,
+        inputs: [Value], states: [Value],
         outputs: [(value: Value, type: TensorType)], known: [(value: Value, tensor: HostTensor)], end: End,
         nextOp: Int, state: BindState, planLimit: Int
     ) {
         self.parts = parts
         self.placements = placements
+        self.part = part
+        self.globals = globals
         self.whole = whole
         self.inputs = inputs
         self.states = states
@@ -74,13 +80,23 @@ package struct PlacedPart: Sendable {
     package let inputs: [Value]
     package let states: [Value]
     package let outputs: [(value: Value, type: TensorType)]
+    /// The index in the segment's placements of each op.
+    package let ops: [Int]
+    /// The bytes of each input and state.
+    package let inputByteCounts: [Int]
+    package let stateByteCounts: [Int]
 
     init(_ placed: PlacedSubgraph, unit: DelegateID, on delegate: any Delegate) throws(EngineError) {
         self.unit = unit
-        executable = try delegate.load(delegate.compile(placed.part))
+        executable = try recording(.specialize, "ready \(placed.part.ops.count) patterns for \(unit)") {
+            () throws(EngineError) in try delegate.load(delegate.compile(placed.part))
+        }
         inputs = placed.inputs
         states = placed.states
         outputs = zip(placed.outputs, placed.part.outputs).map { ($0, placed.part[type: $1]) }
+        ops = placed.ops
+        inputByteCounts = placed.part.inputs.map { placed.part[type: $0].byteCount ?? 0 }
+        stateByteCounts = placed.part.states.map { placed.part[type: $0].byteCount ?? 0 }
     }
 }
 

@@ -93,6 +93,20 @@ package protocol HostExecutable: Executable {
     /// The pointers are in the order of the part's `inputs`, `states` and `outputs`. An output may be written before
     /// all inputs are read: they must not share memory.
     func run(_ arguments: ExecutionArguments) throws(EngineError)
+
+    /// As `run`, and tells when each op of the part, by its index, began and ended on the monotonic clock.
+    func run(
+        _ arguments: ExecutionArguments, timing: (_ op: Int, _ interval: ClockInterval) -> Void
+    ) throws(EngineError)
+}
+
+extension HostExecutable {
+    /// Tells nothing: for executables that don't know their ops apart.
+    package func run(
+        _ arguments: ExecutionArguments, timing: (_ op: Int, _ interval: ClockInterval) -> Void
+    ) throws(EngineError) {
+        try run(arguments)
+    }
 }
 
 /// Where the tensors of one run are.

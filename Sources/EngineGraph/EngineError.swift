@@ -17,6 +17,10 @@ package enum EngineError: Error, Sendable, Equatable {
     case invalidValue(op: String, reason: String)
     /// Memory ran out, or a limit that the host set was reached.
     case outOfMemory(unit: String, byteCount: Int)
+    /// A call would take more memory than the host allows it.
+    case overBudget(function: String, byteCount: Int, budget: Int)
+    /// Everything was to run on one unit, and these ops don't: each with its place in the source and the reason.
+    case misplaced(unit: String, ops: [String])
     /// A device is gone or failed.
     case deviceFailure(unit: String, reason: String)
     /// The task that called was cancelled.
@@ -44,6 +48,10 @@ extension EngineError: CustomStringConvertible {
             "function '\(function)': \(kind) '\(argument)' was not given"
         case .invalidValue(let op, let reason): "op \(op): \(reason)"
         case .outOfMemory(let unit, let byteCount): "out of memory on \(unit): \(byteCount) bytes asked for"
+        case .overBudget(let function, let byteCount, let budget):
+            "function '\(function)': a call takes \(byteCount) bytes, the budget is \(budget); raise it, or pass smaller shapes"
+        case .misplaced(let unit, let ops):
+            "not everything runs on \(unit), as was required: \(ops.joined(separator: "; "))"
         case .deviceFailure(let unit, let reason): "\(unit) failed: \(reason)"
         case .cancelled: "cancelled"
         case .system(let operation, let path, let reason): "\(operation) '\(path)': \(reason)"

@@ -16,32 +16,35 @@ struct PlacedRun {
     private let units: UnitContexts
     private var environment: [Value: HostTensor]
     private let wanted: [Value: HostTensor]
+    private let watch: SegmentWatch?
     private var residents: [Value: [Resident]] = [:]
     private var used: [(unit: DelegateID, buffer: any Buffer)] = []
     /// What must be reached before the run's memory may be used otherwise.
     private var pending: [(unit: DelegateID, fence: Fence)] = []
 
     init(
-        _ segment: Segment, units: UnitContexts, environment: [Value: HostTensor], wanted: [Value: HostTensor]
+        _ segment: Segment, units: UnitContexts, environment: [Value: HostTensor], wanted: [Value: HostTensor],
+        watch: SegmentWatch?
     ) {
         self.segment = segment
         self.units = units
         self.environment = environment
         self.wanted = wanted
+        self.watch = watch
     }
 
     /// Runs all parts and returns what is on the host then: all that the segment gives.
     mutating func run(
-        onHost: (PlacedPart, inout [Value: HostTensor]) throws(EngineError) -> Void
+        onHost: (Int, inout [Value: HostTensor]) throws(EngineError) -> Void
     ) throws(EngineError) -> [Value: HostTensor] {
         do throws(EngineError) {
-            for part in segment.parts {
+            for (index, part) in segment.parts.enumerated() {
                 if part.executable is any HostExecutable {
                     for value in part.inputs { try bring(value) }
                     try drainStates(of: part)
-                    try onHost(part, &environment)
+                    try onHost(index, &environment)
                 } else {
-                    try submit(part)
+                    try submit(part, index)
                 }
             }
             for (value, _) in segment.outputs { try bring(value) }
@@ -63,6 +66,8 @@ struct PlacedRun {
 
     private mutating func drain() throws(EngineError) {
         var failure: EngineError?
+        let start = watch?.watch.recorder.map { _ in ClockInterval.now }
+        defer { noteWait("wait for all", since: start) }
         for (unit, fence) in pending {
             do throws(EngineError) {
                 try fence.wait()
@@ -73,6 +78,22 @@ struct PlacedRun {
         }
         pending = []
         if let failure { throw failure }
+    }
+
+    private func noteWait(_ name: String, since start: UInt64?) {
+        guard let start else { return }
+        watch?.watch.recorder?.record(.wait, name, ClockInterval(start: start, end: ClockInterval.now))
+    }
+
+    /// Submits a copy to or from a unit, or between places of it.
+    private func copy(
+        _ source: BufferSlice, to target: BufferSlice, on unit: DelegateID, after fences: [Fence], _ direction: String
+    ) throws(EngineError) -> Fence {
+        let fence = try units.queue(unit).copy(source, to: target, after: fences)
+        watch?.watch.recorder?.record(
+            .copy, "copy \(direction)", track: unit.name, after: fences, until: fence,
+            details: ["bytes": "\(target.byteCount)"])
+        return fence
     }
 
     /// States that a unit has written must be back before the CPU reads them.
@@ -92,9 +113,11 @@ struct PlacedRun {
         guard let type else { return }
         let tensor: HostTensor
         if let destination = wanted[value] { tensor = destination } else { tensor = try HostTensor(allocating: type) }
-        let fence = try units.queue(resident.unit).copy(
-            resident.slice, to: BufferSlice(tensor), after: [resident.fence])
+        let fence = try copy(
+            resident.slice, to: BufferSlice(tensor), on: resident.unit, after: [resident.fence], "to the host")
         pending.append((resident.unit, fence))
+        let start = watch?.watch.recorder.map { _ in ClockInterval.now }
+        defer { noteWait("wait for \(resident.unit)", since: start) }
         do throws(EngineError) {
             try fence.wait()
         } catch {
@@ -116,14 +139,14 @@ struct PlacedRun {
         try bring(value)
         let tensor = try host(value)
         let slice = try buffer(unit, byteCount: tensor.byteCount)
-        let fence = try units.queue(unit).copy(BufferSlice(tensor), to: slice, after: [])
+        let fence = try copy(BufferSlice(tensor), to: slice, on: unit, after: [], "to \(unit)")
         pending.append((unit, fence))
         let resident = Resident(unit: unit, slice: slice, fence: fence)
         residents[value, default: []].append(resident)
         return resident
     }
 
-    private mutating func submit(_ part: PlacedPart) throws(EngineError) {
+    private mutating func submit(_ part: PlacedPart, _ index: Int) throws(EngineError) {
         var slices = PartSlices(inputs: [], states: [], outputs: [])
         var fences: [Fence] = []
         for value in part.inputs {
@@ -138,7 +161,8 @@ struct PlacedRun {
         for value in part.states {
             let tensor = try host(value)
             let slice = try buffer(part.unit, byteCount: tensor.byteCount)
-            fences.append(queue.copy(BufferSlice(tensor), to: slice, after: []))
+            fences.append(
+                try copy(BufferSlice(tensor), to: slice, on: part.unit, after: [], "a state to \(part.unit)"))
             slices.states.append(slice)
             states.append((tensor, slice))
         }
@@ -147,13 +171,30 @@ struct PlacedRun {
         }
         let done = queue.run(part.executable, on: slices, after: fences)
         pending.append((part.unit, done))
+        observe(part, index, after: fences, until: done)
         for ((value, _), slice) in zip(part.outputs, slices.outputs) {
             residents[value, default: []].append(Resident(unit: part.unit, slice: slice, fence: done))
         }
         for (tensor, slice) in states {
-            pending.append((part.unit, queue.copy(slice, to: BufferSlice(tensor), after: [done])))
+            let fence = try copy(slice, to: BufferSlice(tensor), on: part.unit, after: [done], "a state to the host")
+            pending.append((part.unit, fence))
         }
     }
+
+    /// Has the part's time noted, once it has run.
+    private func observe(_ part: PlacedPart, _ index: Int, after fences: [Fence], until done: Fence) {
+        guard let watch, let timer = watch.watch.timer else { return }
+        timer.record(
+            .part, part.title, track: part.unit.name, after: fences, until: done, details: watch.details(of: part)
+        ) { interval in
+            watch.part(index, interval.seconds)
+        }
+    }
+}
+
+extension PlacedPart {
+    /// What a trace calls the part.
+    var title: String { "\(unit): \(ops.count) pattern\(ops.count == 1 ? "" : "s")" }
 }
 
 /// Copies of the states that a segment touches, for when it has to start over.

@@ -16,17 +16,20 @@ public struct InferenceFunction: Sendable {
     /// The names and types of what the function takes and gives.
     public let descriptor: InferenceFunctionDescriptor
     package let executor: FunctionExecutor
+    package let options: SpecializationOptions
     private let gate: CallGate?
-    private let arguments: [Argument]
+    let arguments: [Argument]
 
     /// An argument of the function, in the graph's order.
-    private struct Argument: Sendable {
+    struct Argument: Sendable {
         let name: String
         let isState: Bool
         let type: TensorType
     }
 
-    init(descriptor: InferenceFunctionDescriptor, executor: FunctionExecutor) throws(EngineError) {
+    init(
+        descriptor: InferenceFunctionDescriptor, executor: FunctionExecutor, options: SpecializationOptions
+    ) throws(EngineError) {
         let graph = executor.function.compiled.graph
         var arguments: [Argument] = []
         for (value, name) in zip(graph.body.arguments, graph.signature.argumentNames) {
@@ -38,14 +41,16 @@ public struct InferenceFunction: Sendable {
             case .token: throw .invalidGraph(function: graph.name, op: "graph", reason: "'\(name)' is a token")
             }
         }
-        self.init(descriptor: descriptor, executor: executor, gate: nil, arguments: arguments)
+        self.init(descriptor: descriptor, executor: executor, options: options, gate: nil, arguments: arguments)
     }
 
     private init(
-        descriptor: InferenceFunctionDescriptor, executor: FunctionExecutor, gate: CallGate?, arguments: [Argument]
+        descriptor: InferenceFunctionDescriptor, executor: FunctionExecutor, options: SpecializationOptions,
+        gate: CallGate?, arguments: [Argument]
     ) {
         self.descriptor = descriptor
         self.executor = executor
+        self.options = options
         self.gate = gate
         self.arguments = arguments
     }
@@ -56,7 +61,8 @@ public struct InferenceFunction: Sendable {
     /// limit.
     public func limitingCallsInFlight(to limit: Int) -> InferenceFunction {
         InferenceFunction(
-            descriptor: descriptor, executor: executor, gate: CallGate(limit: limit), arguments: arguments)
+            descriptor: descriptor, executor: executor, options: options, gate: CallGate(limit: limit),
+            arguments: arguments)
     }
 }
 
@@ -142,7 +148,9 @@ extension InferenceFunction {
                 destinations.append(dense)
             }
         }
-        let results = try executor.run(tensors, destinations: destinations)
+        let results = try recording(.call, "call '\(descriptor.name)'") { () throws(EngineError) in
+            try executor.run(tensors, destinations: destinations)
+        }
         for (view, tensor) in copiedStates { unsafe view.copyElements(from: tensor.pointer) }
         for (view, tensor) in copiedOutputs { unsafe view.copyElements(from: tensor.pointer) }
         var outputs: [(name: String, array: NDArray)] = []
@@ -189,7 +197,7 @@ extension MutableTensor {
 
 extension BorrowedTensor {
     /// Whether the kernels can read it as it lies: dense, and aligned to its elements.
-    fileprivate var isDense: Bool {
+    var isDense: Bool {
         let alignment = max(1, min(16, elementType.bitWidth / 8))
         return unsafe isContiguous && Int(bitPattern: start) % alignment == 0
     }

@@ -1,4 +1,3 @@
-import CPUDelegate
 import EngineAsset
 import EngineCompiler
 import EngineDelegation
@@ -16,7 +15,7 @@ public import Foundation
 /// A model is cheap to keep: its weights stay in the file's pages until a function that uses them is loaded.
 public struct AIModel: Sendable {
     package let program: Program
-    private let options: SpecializationOptions
+    package let options: SpecializationOptions
     private let descriptors: [InferenceFunctionDescriptor]
 
     /// Loads the model in the asset at `modelURL`.
@@ -31,7 +30,9 @@ public struct AIModel: Sendable {
             throw EngineError.system(operation: "open", path: modelURL.absoluteString, reason: "it is not a file URL")
         }
         do {
-            let program = try AssetReader.readProgram(at: modelURL.path)
+            let program = try recording(.load, "read \(modelURL.lastPathComponent)") {
+                try AssetReader.readProgram(at: modelURL.path)
+            }
             try self.init(program: program, options: options)
         } catch let error as EngineError {
             throw error.publicError
@@ -56,13 +57,75 @@ public struct AIModel: Sendable {
 
     /// Loads a function: compiles it and readies its weights, which takes time and memory. Keep the result.
     ///
+    /// Where all its shapes are static, the function is ready then: what can't run fails here, and the first call is as
+    /// fast as later ones.
+    ///
     /// - Returns: The function; nil where none has this name.
     /// - Throws: An error that names the op that can't run, and why.
     public func loadFunction(named functionName: String) throws -> InferenceFunction? {
+        try loadFunction(named: functionName, requiring: FunctionRequirements())
+    }
+
+    /// Loads a function that has to meet `requirements`: strict placement, a memory budget. Not a part of Apple's API.
+    ///
+    /// - Returns: The function; nil where none has this name.
+    /// - Throws: An error that names the ops that would run on another unit than the preferred one, or the memory that a
+    ///   call would take; else as ``loadFunction(named:)``. Where shapes are dynamic, a call throws it, before it takes
+    ///   any memory.
+    public func loadFunction(
+        named functionName: String, requiring requirements: FunctionRequirements
+    ) throws -> InferenceFunction? {
         guard let descriptor = functionDescriptor(for: functionName) else { return nil }
-        let unit = CPUDelegate.shared
-        let compiled = try Compiler.compile(program, function: functionName, host: unit, delegate: unit)
-        return try InferenceFunction(descriptor: descriptor, executor: FunctionExecutor(compiled))
+        return try recording(.load, "load '\(functionName)'") {
+            let compiled = try Compiler.compile(
+                program, function: functionName, host: EngineUnits.cpu, delegate: EngineUnits.cpu,
+                choice: EngineUnits.choice(for: options, isStrict: requirements.placesStrictly),
+                memoryBudget: requirements.memoryBudget)
+            let executor = FunctionExecutor(compiled)
+            let function = try InferenceFunction(descriptor: descriptor, executor: executor, options: options)
+            if let types = compiled.staticArgumentTypes { try executor.plan(for: types) }
+            return function
+        }
+    }
+}
+
+/// What a host asks of a function beyond Apple's API.
+///
+/// ```swift
+/// let function = try model.loadFunction(
+///     named: "main", requiring: FunctionRequirements(placesStrictly: true, memoryBudget: 64 << 20))
+/// ```
+public struct FunctionRequirements: Hashable, Sendable {
+    /// Whether everything has to run on the preferred unit: what would fall back to another fails instead, and so does
+    /// a unit that is lost. Host bookkeeping does not count: views, states, shape arithmetic, control flow.
+    ///
+    /// Without a preferred unit in the model's ``SpecializationOptions`` this changes nothing.
+    public var placesStrictly: Bool
+
+    /// The most bytes that one call may take for working memory, intermediate values and outputs; nil for no limit.
+    ///
+    /// Weights, and the arrays that the caller brings, are not counted. Calls in flight at once take this each:
+    /// ``InferenceFunction/limitingCallsInFlight(to:)`` bounds their number.
+    public var memoryBudget: Int?
+
+    /// Requirements that are met by everything, unless some are given.
+    public init(placesStrictly: Bool = false, memoryBudget: Int? = nil) {
+        self.placesStrictly = placesStrictly
+        self.memoryBudget = memoryBudget
+    }
+}
+
+extension CompiledFunction {
+    /// The types of the arguments, where none has a dynamic size.
+    var staticArgumentTypes: [ValueType]? {
+        let types = compiled.graph.body.arguments.map { compiled.graph[type: $0] }
+        let areStatic = types.allSatisfy { type in
+            switch type {
+            case .tensor(let tensor), .handle(let tensor): tensor.isStatic
+            case .token, .image: false
+            }
+        }
+        return areStatic ? types : nil
     }
 }
 

@@ -10,7 +10,9 @@ public enum ComputeUnitKind: Hashable, Sendable {
 
 extension ComputeUnitKind {
     /// The kinds of unit that this machine has and this build of the engine can use.
-    public static var availableKinds: Set<ComputeUnitKind> { [.cpu] }
+    public static var availableKinds: Set<ComputeUnitKind> {
+        Set(all.filter { if case .present = EngineUnits.presence(of: $0) { true } else { false } })
+    }
 
     /// The accelerator of a machine that is not Apple's: the same unit as ``neuralEngine``.
     public static var accelerator: ComputeUnitKind { .neuralEngine }

@@ -162,6 +162,11 @@ extension AssetReport.Statistics {
 /// Sizes for a person.
 enum ByteCount {
     static func text(_ count: Int) -> String {
+        count < 1024 ? short(count) : "\(short(count)) (\(count) bytes)"
+    }
+
+    /// Without the exact number.
+    static func short(_ count: Int) -> String {
         let units = ["bytes", "KiB", "MiB", "GiB", "TiB"]
         var value = Double(count)
         var unit = 0
@@ -169,6 +174,6 @@ enum ByteCount {
             value /= 1024
             unit += 1
         }
-        return unit == 0 ? "\(count) bytes" : String(format: "%.1f %@ (%ld bytes)", value, units[unit], count)
+        return unit == 0 ? "\(count) bytes" : String(format: "%.1f %@", value, units[unit])
     }
 }

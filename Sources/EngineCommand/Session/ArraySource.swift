@@ -17,8 +17,11 @@ struct ArraySource {
     private let inputFiles: [(key: String, value: String)]
     private let stateFiles: [(key: String, value: String)]
     private let shapes: [(key: String, value: [Int])]
+    /// What a dynamic size is where no shape is given; nil where one has to be.
+    private let openExtent: Int?
 
-    init(_ arguments: ParsedArguments) throws(CommandError) {
+    init(_ arguments: ParsedArguments, openExtent: Int? = nil) throws(CommandError) {
+        self.openExtent = openExtent
         inputFiles = try arguments.pairs("--input")
         stateFiles = try arguments.pairs("--state")
         var shapes: [(key: String, value: [Int])] = []
@@ -67,6 +70,37 @@ struct ArraySource {
             result[name] = try .zeros(shape, type)
         }
         return result
+    }
+
+    /// Refuses names that no function of `model` among `functions` has as an input or a state.
+    func checkNames(_ model: AIModel, _ functions: [String]) throws(CommandError) {
+        let descriptors = functions.compactMap { model.functionDescriptor(for: $0) }
+        let inputs = descriptors.flatMap(\.inputNames)
+        let states = descriptors.flatMap(\.stateNames)
+        let wanted = inputFiles.map { ($0.key, inputs) } + stateFiles.map { ($0.key, states) }
+        for (name, known) in wanted + shapes.map({ ($0.key, inputs + states) }) where !known.contains(name) {
+            throw .usage(
+                "there is no input or state '\(name)'", hint: "there is \((inputs + states).joined(separator: ", "))")
+        }
+    }
+
+    /// The same for one function of several: names of the others are left out.
+    func narrowed(to descriptor: InferenceFunctionDescriptor) -> ArraySource {
+        let (inputs, states) = (descriptor.inputNames, descriptor.stateNames)
+        return ArraySource(
+            inputFiles: inputFiles.filter { inputs.contains($0.key) },
+            stateFiles: stateFiles.filter { states.contains($0.key) },
+            shapes: shapes.filter { (inputs + states).contains($0.key) }, openExtent: openExtent)
+    }
+
+    private init(
+        inputFiles: [(key: String, value: String)], stateFiles: [(key: String, value: String)],
+        shapes: [(key: String, value: [Int])], openExtent: Int?
+    ) {
+        self.inputFiles = inputFiles
+        self.stateFiles = stateFiles
+        self.shapes = shapes
+        self.openExtent = openExtent
     }
 
     private func files(
@@ -131,6 +165,9 @@ struct ArraySource {
         let declared = descriptor.shape.map { $0 < 0 ? "?" : String($0) }.joined(separator: "x")
         guard let given = shapes.first(where: { $0.key == name })?.value else {
             guard !descriptor.hasDynamicShape else {
+                if let openExtent {
+                    return (descriptor.scalarType, descriptor.shape.map { $0 < 0 ? openExtent : $0 })
+                }
                 throw .usage(
                     "\(kind) '\(name)' has no fixed shape: \(declared)",
                     hint: "add --shape \(name)=\(declared.replacing("?", with: "1"))")

@@ -11,6 +11,24 @@ struct ModelSession {
     let loadTime: Duration
     let specializeTime: Duration
 
+    /// Loads `functionName` of a model that is there already.
+    init(
+        _ model: AIModel, path: String, functionName: String,
+        requirements: FunctionRequirements = FunctionRequirements(), loadTime: Duration = .zero
+    ) throws {
+        let start = ContinuousClock.now
+        guard let function = try model.loadFunction(named: functionName, requiring: requirements) else {
+            let names = model.functionNames
+            let known = names.isEmpty ? "it has none" : "it has " + names.joined(separator: ", ")
+            throw CommandError.failure("\(path) has no function '\(functionName)'", hint: known)
+        }
+        self.function = function
+        program = model.program
+        descriptor = function.descriptor
+        self.loadTime = loadTime
+        specializeTime = ContinuousClock.now - start
+    }
+
     /// Loads `functionName`; nil stands for `main`, or for the only function.
     init(_ path: String, functionName: String?, unit: ComputeUnit) async throws {
         let clock = ContinuousClock()
@@ -19,15 +37,7 @@ struct ModelSession {
         let loaded = clock.now
         let names = model.functionNames
         let name = functionName ?? (names.contains("main") || names.count != 1 ? "main" : names[0])
-        guard let function = try model.loadFunction(named: name) else {
-            let known = names.isEmpty ? "it has none" : "it has " + names.joined(separator: ", ")
-            throw CommandError.failure("\(path) has no function '\(name)'", hint: known)
-        }
-        self.function = function
-        program = model.program
-        descriptor = function.descriptor
-        loadTime = loaded - start
-        specializeTime = clock.now - loaded
+        try self.init(model, path: path, functionName: name, loadTime: loaded - start)
     }
 
     /// Calls the function once. `states` are read and written; the outputs come in the function's order.

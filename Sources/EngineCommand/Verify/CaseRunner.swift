@@ -1,5 +1,6 @@
 import CoreAI
 import EngineGraph
+import EngineRuntime
 import Foundation
 
 /// Replays one case through the public API.
@@ -30,21 +31,40 @@ enum CaseRunner {
             folder.model.path, functionName: folder.meta.function, unit: request.unit)
         result.function = session.descriptor.name
         let traits = ProgramTraits(session.program)
-        result.unit = ComputeUnit.cpu.rawValue
+        result.unit = request.unit.computing.rawValue
         var states: [String: NDArray] = [:]
+        let observer = RunObserver()
         for (index, url) in folder.calls.enumerated() {
             let call = try CaseCall(url, isFirst: index == 0, session)
             if index == 0 { states = try call.initialStates(session) }
-            let outputs = try await session.call(call.inputs, states: &states)
+            let outputs = try await RunObserver.$current.withValue(observer) {
+                try await session.call(call.inputs, states: &states)
+            }
             let comparer = CaseComparer(
                 request: request, folder: folder, traits: traits, outputNames: session.descriptor.outputNames)
             result.outputs += try comparer.compare(call, number: index, outputs, states)
         }
         result.passed = result.outputs.allSatisfy(\.passed)
-        if result.passed, request.placedOnly, request.unit != .cpu, !traits.computingOps.isEmpty {
+        let placement = session.function.placement(observed: observer)
+        if !placement.computingUnits.isEmpty { result.unit = placement.computingUnits.joined(separator: " and ") }
+        let misplaced = placement.misplaced(from: request.unit.rawValue)
+        if result.passed, request.placedOnly, !misplaced.isEmpty {
             result.passed = false
-            result.error = "not on \(request.unit.rawValue): \(traits.computingOps.sorted().joined(separator: ", "))"
+            result.error = "not on \(request.unit.rawValue): \(Self.text(misplaced, unit: request.unit))"
         }
+    }
+
+    /// The operations of patterns, with the reasons of a unit not to run them; each once.
+    private static func text(_ patterns: [PlacementReport.Pattern], unit: ComputeUnit) -> String {
+        var texts: [String] = []
+        for pattern in patterns {
+            let names = pattern.operations.map(\.name).joined(separator: " + ")
+            let reason = pattern.declined.first { $0.unit == unit.rawValue }?.reason
+            let text = reason.map { "\(names) (\($0))" } ?? names
+            if !texts.contains(text) { texts.append(text) }
+        }
+        let shown = texts.prefix(8).joined(separator: ", ")
+        return texts.count > 8 ? "\(shown) and \(texts.count - 8) more" : shown
     }
 
     /// Loading or running must throw; what is wrong with the case's own files does not count.
@@ -62,7 +82,7 @@ enum CaseRunner {
             return
         }
         result.function = session.descriptor.name
-        result.unit = ComputeUnit.cpu.rawValue
+        result.unit = request.unit.computing.rawValue
         var states: [String: NDArray] = [:]
         for (index, url) in folder.calls.enumerated() {
             let call = try CaseCall(url, isFirst: index == 0, session)

@@ -1,6 +1,6 @@
 import EngineGraph
 
-/// What the tolerances and the placement check want to know of a program.
+/// What the tolerances want to know of a program.
 struct ProgramTraits {
     /// A sum of more terms than this may take more of the tolerance.
     private static let longSum = 1024
@@ -8,11 +8,9 @@ struct ProgramTraits {
     /// Matrix products, convolutions, long sums: their rounding errors add up.
     private(set) var accumulates = false
     private(set) var hasTranscendentals = false
-    /// The ops that are no bookkeeping of the host, each kind once.
-    private(set) var computingOps: Set<String> = []
 
     init(_ program: Program) {
-        for graph in program.graphs { visit(graph.body, graph, isBody: false) }
+        for graph in program.graphs { visit(graph.body, graph) }
     }
 
     /// How many times the usual tolerance an output may take on `unit`.
@@ -21,13 +19,12 @@ struct ProgramTraits {
         return unit == .gpu && hasTranscendentals && type == .float32 ? 4 : 1
     }
 
-    private mutating func visit(_ region: Region, _ graph: Graph, isBody: Bool) {
+    private mutating func visit(_ region: Region, _ graph: Graph) {
         for op in region.ops {
             if Self.accumulating.contains(op.kind) || sumsManyTerms(op, graph) { accumulates = true }
             if Self.transcendental.contains(op.kind) { hasTranscendentals = true }
-            if !isBody, !isBookkeeping(op, graph) { computingOps.insert(op.kind.rawValue) }
-            for region in op.regions { visit(region, graph, isBody: isBody) }
-            for body in op.bodies { visit(body.body, body, isBody: true) }
+            for region in op.regions { visit(region, graph) }
+            for body in op.bodies { visit(body.body, body) }
         }
     }
 
@@ -41,18 +38,6 @@ struct ProgramTraits {
         return inputCount / max(outputCount, 1) > Self.longSum
     }
 
-    /// Constants, views, integer shape arithmetic, control flow, tokens.
-    private func isBookkeeping(_ op: Op, _ graph: Graph) -> Bool {
-        if Self.bookkeeping.contains(op.kind) { return true }
-        return op.results.allSatisfy { value in
-            switch graph[type: value] {
-            case .token: true
-            case .tensor(let type): type.rank <= 1 && (type.elementType.isInteger || type.elementType == .bool)
-            case .handle, .image: false
-            }
-        }
-    }
-
     private static let accumulating: Set<OpKind> = [
         .batchMatmul, .broadcastingBatchMatmul, .conv2d, .conv3d, .convTranspose2d, .convTranspose3d,
     ]
@@ -62,10 +47,5 @@ struct ProgramTraits {
     private static let transcendental: Set<OpKind> = [
         .acos, .acosh, .asin, .asinh, .atan, .atanh, .cos, .cosh, .erf, .exp, .gelu, .log, .pow, .broadcastingPow,
         .sigmoid, .silu, .sin, .sinh, .softmax, .tan, .tanh,
-    ]
-    private static let bookkeeping: Set<OpKind> = [
-        .constant, .reshape, .expandDims, .shrinkDims, .getShape, .broadcastShapes, .if, .while, .invoke,
-        .isolatedGroup, .createToken, .joinToken, .readHandle, .writeHandle, .copyWithConstraints,
-        .copyDiscardingConstraints,
     ]
 }

@@ -9,6 +9,8 @@ package struct PlacedSubgraph: Sendable {
     package let inputs: [Value]
     package let states: [Value]
     package let outputs: [Value]
+    /// The index in the whole part of each op.
+    package let ops: [Int]
 }
 
 extension PlacedSubgraph {
@@ -16,7 +18,7 @@ extension PlacedSubgraph {
     func renamed(_ names: [Value]) -> PlacedSubgraph {
         PlacedSubgraph(
             unit: unit, part: part, inputs: inputs.map { names[$0.index] }, states: states.map { names[$0.index] },
-            outputs: outputs.map { names[$0.index] })
+            outputs: outputs.map { names[$0.index] }, ops: ops)
     }
 }
 
@@ -27,7 +29,8 @@ package enum PartSplitter {
         if units.allSatisfy({ $0 == first }) {
             return [
                 PlacedSubgraph(
-                    unit: first, part: part, inputs: part.inputs, states: part.states, outputs: part.outputs)
+                    unit: first, part: part, inputs: part.inputs, states: part.states, outputs: part.outputs,
+                    ops: Array(part.ops.indices))
             ]
         }
         return order(part, units: units).map { extract(part, $0, unit: units[$0[0]]) }
@@ -114,6 +117,7 @@ package enum PartSplitter {
                 if let local = map[value] { result.outputs.append(local) }
             }
         }
-        return PlacedSubgraph(unit: unit, part: result, inputs: inputs, states: states, outputs: outputs)
+        return PlacedSubgraph(
+            unit: unit, part: result, inputs: inputs, states: states, outputs: outputs, ops: indices)
     }
 }

@@ -30,7 +30,7 @@ package struct PatternPlacement: Sendable {
     package var estimatedSeconds: Double
     /// Bytes that come from other units, and that go to them.
     package var crossingByteCount: Int
-    /// Whether the op computes nothing worth a unit: views, copies, states.
+    /// Whether the op computes nothing worth a unit: views, copies, states, integer arithmetic on shapes.
     package let isBookkeeping: Bool
 }
 
@@ -40,6 +40,7 @@ package struct Partitioner {
     private let units: [any Delegate]
     private let host: any Delegate
     private let choice: UnitChoice
+    private let locations: [SourceLocation]
     /// For each op the index of its unit in `units`; the CPU is the last.
     private var assigned: [Int]
     private var declined: [[DelegateID: String]]
@@ -48,8 +49,12 @@ package struct Partitioner {
     private var definitions: [Int?]
     private var readers: [[Int]]
 
-    package init(_ part: Subgraph, choice: UnitChoice, host: any Delegate) {
+    /// - Parameter locations: What `Op.location` is an index into, for messages.
+    package init(
+        _ part: Subgraph, choice: UnitChoice, host: any Delegate, locations: [SourceLocation] = []
+    ) {
         self.part = part
+        self.locations = locations
         self.choice = choice
         self.host = host
         units = choice.units + [host]
@@ -73,7 +78,7 @@ package struct Partitioner {
         if !choice.units.isEmpty {
             ask()
             placeBookkeeping()
-            settle()
+            if !choice.isStrict { settle() }
             placeBookkeeping()
             placeStates()
             if choice.isStrict { try checkStrict() }
@@ -82,7 +87,7 @@ package struct Partitioner {
             PatternPlacement(
                 op: part.ops[index], unit: units[assigned[index]].id, declined: declined[index],
                 estimatedSeconds: costs[index].seconds(on: units[assigned[index]].profile),
-                crossingByteCount: crossing(index), isBookkeeping: part.ops[index].isBookkeeping)
+                crossingByteCount: crossing(index), isBookkeeping: isBookkeeping(part.ops[index]))
         }
     }
 
@@ -169,11 +174,21 @@ package struct Partitioner {
     }
 
     private func checkStrict() throws(EngineError) {
-        for (index, op) in part.ops.enumerated() where !op.isBookkeeping && assigned[index] != 0 {
+        var misplaced: [String] = []
+        for (index, op) in part.ops.enumerated() where !isBookkeeping(op) && assigned[index] != 0 {
             let reason = declined[index][units[0].id] ?? "it was placed on \(units[assigned[index]].id)"
-            throw .unsupportedOp(
-                op: op.kind.rawValue, reason: "\(units[0].id) was asked to run everything and declines: \(reason)")
+            misplaced.append(locations.describe(op) + ": " + reason)
         }
+        if !misplaced.isEmpty { throw .misplaced(unit: units[0].id.name, ops: misplaced) }
+    }
+
+    /// Whether the op computes nothing worth a unit: views, copies, states, integer arithmetic on shapes.
+    private func isBookkeeping(_ op: Op) -> Bool {
+        op.isBookkeeping
+            || (op.operands + op.results).allSatisfy {
+                let type = part[type: $0]
+                return type.rank <= 1 && (type.elementType.isInteger || type.elementType == .bool)
+            }
     }
 
     // MARK: - Costs
