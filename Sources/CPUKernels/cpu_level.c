@@ -14,8 +14,9 @@ static int detected_level(void) {
 #endif
 }
 
-// One more than the level, so that zero means "not yet detected".
-static atomic_int detected, current;
+// One more than the level, so that zero means "not yet detected" and "no limit".
+static atomic_int detected;
+static _Thread_local int limit;
 
 static int detect(void) {
     int known = atomic_load_explicit(&detected, memory_order_relaxed);
@@ -26,14 +27,11 @@ static int detect(void) {
     return known - 1;
 }
 
-int ck_cpu_level(void) {
-    int known = atomic_load_explicit(&current, memory_order_relaxed);
-    return known != 0 ? known - 1 : detect();
-}
+int ck_cpu_level(void) { return limit != 0 ? limit - 1 : detect(); }
 
 int ck_set_cpu_level(int level) {
     int best = detect();
-    if (level < 0 || level > best) level = best;
-    atomic_store_explicit(&current, level + 1, memory_order_relaxed);
-    return level;
+    if (level >= best) level = -1;
+    limit = level < 0 ? 0 : level + 1;
+    return ck_cpu_level();
 }

@@ -29,6 +29,7 @@ static struct {
     ck_range_fn fn;
     void *context;
     size_t count, chunk;
+    int level;
     pthread_t workers[MAX_THREADS];
     int worker_count;
     bool started, registered;
@@ -130,6 +131,7 @@ static void *work(void *unused) {
     inside = true;
     while (!atomic_load(&pool.stopping)) {
         if (enter()) {
+            ck_set_cpu_level(pool.level);
             run_chunks();
             leave();
         } else {
@@ -232,6 +234,7 @@ void ck_parallel_for(size_t count, size_t grain, ck_range_fn fn, void *context) 
     pool.context = context;
     pool.count = count;
     pool.chunk = chunk;
+    pool.level = ck_cpu_level();
     atomic_store_explicit(&pool.next, 0, memory_order_relaxed);
     inside = true;
     run_job((count - 1) / chunk + 1);

@@ -53,8 +53,9 @@ static inline size_t ck_type_size(ck_type type) {
 /// What the kernels may use of this CPU: 0 plain C, 1 AVX2 + FMA + F16C, 2 also AVX-512 F, BW, DQ and VL.
 int ck_cpu_level(void);
 
-/// Lowers the level (never above what the CPU has) and returns the level now in force; a negative level takes the
-/// limit away. For tests: packed weights must be used at the level that they were packed at.
+/// Lowers the level (never above what the CPU has) for the calling thread and the loops that it runs, and returns the
+/// level now in force; a negative level takes the limit away. For tests: packed weights must be used at the level that
+/// they were packed at.
 int ck_set_cpu_level(int level);
 
 static inline uint32_t ck_f32_bits(float value) {
