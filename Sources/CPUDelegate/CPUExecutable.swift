@@ -76,7 +76,10 @@ final class CPUExecutable: HostExecutable {
         if let kept = idle.withLock({ $0.popLast() }) {
             frame = kept
         } else {
-            frame = try Frame(slots: slots, workspaceByteCount: workspaceByteCount)
+            frame = try recording(.setup, "allocate \(workspaceByteCount) bytes of workspace") {
+                () throws(EngineError) in
+                try Frame(slots: slots, workspaceByteCount: workspaceByteCount)
+            }
         }
         defer {
             idle.withLock { if $0.count < Self.idleLimit { $0.append(frame) } }

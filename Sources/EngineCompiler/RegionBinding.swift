@@ -328,6 +328,7 @@ package final class RegionBinding: Sendable {
                 placed.placements[index].declined[placed.placements[index].unit] =
                     "it could not be readied: \(error.description)"
                 placed.placements[index].unit = function.delegate.id
+                placed.placements[index].delegate = function.delegate
             }
         }
         return placed

@@ -22,7 +22,9 @@ package final class UnitContexts: Sendable {
 
     func queue(_ unit: DelegateID) throws(EngineError) -> any CommandQueue {
         if let queue = state.withLock({ $0.queues[unit] }) { return queue }
-        let queue = try delegate(unit).makeQueue()
+        let queue = try recording(.setup, "make a queue of \(unit)") { () throws(EngineError) in
+            try delegate(unit).makeQueue()
+        }
         return state.withLock { state in
             // Another run may have been first.
             if let made = state.queues[unit] { return made }
@@ -47,7 +49,9 @@ package final class UnitContexts: Sendable {
             return buffer
         }
         if let kept { return kept }
-        return try delegate(unit).makeBuffer(byteCount: size)
+        return try recording(.setup, "allocate \(size) bytes of \(unit)") { () throws(EngineError) in
+            try delegate(unit).makeBuffer(byteCount: size)
+        }
     }
 
     /// Takes back buffers that nothing uses any more.

@@ -215,6 +215,6 @@ extension HostTensor {
             return
         }
         self = try HostTensor(allocating: type)
-        unsafe tensor.copyElements(to: pointer)
+        recording(.copy, "copy for the layout: \(type)") { unsafe tensor.copyElements(to: pointer) }
     }
 }

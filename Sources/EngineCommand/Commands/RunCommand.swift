@@ -12,6 +12,8 @@ enum RunCommand: Subcommand {
                 OptionSpec("--seed", "N", help: "what the made-up numbers grow from; 0, if not given"),
                 OptionSpec("--output", "FILE.npz", help: "save the outputs, and states as state_NAME"),
                 OptionSpec("--repeat", "N", help: "call it so many times and tell how long a call takes"),
+                OptionSpec(
+                    "--trace", "FILE.json", help: "write a timeline that Perfetto opens (ui.perfetto.dev), or Chrome"),
                 ComputeUnit.option,
             ],
         notes: [
@@ -22,9 +24,20 @@ enum RunCommand: Subcommand {
         examples: [
             "engine run Models/digits.aimodel --input image=Models/digits-inputs.npz --output logits.npz",
             "engine run model.aimodel --random --shape tokens=1x128 --repeat 10",
+            "engine run model.aimodel --unit gpu --random --trace trace.json",
         ])
 
     static func run(_ arguments: ParsedArguments, _ console: Console) async throws -> Int32 {
+        guard let path = arguments.value("--trace") else { return try await perform(arguments, console) }
+        let trace = ExecutionTrace()
+        let status = try await trace.record { try await perform(arguments, console) }
+        let file = try AtomicFile(path)
+        try file.write(Array(try trace.chromeTrace())[...])
+        try file.commit()
+        return status
+    }
+
+    private static func perform(_ arguments: ParsedArguments, _ console: Console) async throws -> Int32 {
         let unit = try ComputeUnit(arguments)
         let source = try ArraySource(arguments)
         let repeats = try arguments.integer("--repeat", atLeast: 1)

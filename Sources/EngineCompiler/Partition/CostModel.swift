@@ -2,7 +2,7 @@ import EngineDelegation
 import EngineGraph
 
 /// What an op costs, whatever runs it: arithmetic, and bytes moved.
-struct OpCost {
+struct OpCost: Sendable {
     let operations: Double
     let bytes: Double
 

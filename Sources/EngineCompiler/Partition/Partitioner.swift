@@ -26,12 +26,16 @@ package struct PatternPlacement: Sendable {
     package var unit: DelegateID
     /// For each unit that was asked and does not run the pattern, its reason.
     package var declined: [DelegateID: String]
-    /// The seconds that the cost model expects, on the unit chosen.
-    package var estimatedSeconds: Double
+    /// What runs the pattern, and what it costs there.
+    var delegate: any Delegate
+    let cost: OpCost
     /// Bytes that come from other units, and that go to them.
     package var crossingByteCount: Int
     /// Whether the op computes nothing worth a unit: views, copies, states, integer arithmetic on shapes.
     package let isBookkeeping: Bool
+
+    /// The seconds that the cost model expects, on the unit chosen. Asks for its profile, which may be measured then.
+    package var estimatedSeconds: Double { cost.seconds(on: delegate.profile) }
 }
 
 /// Places the patterns of a part: the preferred unit first, then the others, then the CPU, which runs everything.
@@ -86,8 +90,8 @@ package struct Partitioner {
         return part.ops.indices.map { index in
             PatternPlacement(
                 op: part.ops[index], unit: units[assigned[index]].id, declined: declined[index],
-                estimatedSeconds: costs[index].seconds(on: units[assigned[index]].profile),
-                crossingByteCount: crossing(index), isBookkeeping: isBookkeeping(part.ops[index]))
+                delegate: units[assigned[index]], cost: costs[index], crossingByteCount: crossing(index),
+                isBookkeeping: isBookkeeping(part.ops[index]))
         }
     }
 
