@@ -7,7 +7,8 @@ package enum EngineCommand {
     package static let version = "0.1.0"
 
     private static let subcommands: [any (Subcommand & Sendable).Type] = [
-        InspectCommand.self, RunCommand.self, PlaceCommand.self, VerifyCommand.self, BenchCommand.self,
+        InspectCommand.self, RunCommand.self, PlaceCommand.self, CompareCommand.self, VerifyCommand.self,
+        BenchCommand.self,
         DevicesCommand.self, DemoCommand.self,
     ]
 

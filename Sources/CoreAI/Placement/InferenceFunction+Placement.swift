@@ -108,3 +108,16 @@ extension AIModel {
         return PlacementReport(functions: functions)
     }
 }
+
+extension AIModel {
+    /// A function whose ops run one by one, and whose every op's results a `RunObserver`'s probe sees: to compare with
+    /// another run, not to be fast. nil where none has this name.
+    package func loadProbedFunction(named functionName: String) throws -> InferenceFunction? {
+        guard let descriptor = functionDescriptor(for: functionName) else { return nil }
+        let compiled = try Compiler.compile(
+            program, function: functionName, host: EngineUnits.cpu, delegate: EngineUnits.cpu, fusesPatterns: false,
+            choice: EngineUnits.choice(for: options, isStrict: false), keepsResults: true)
+        return try InferenceFunction(
+            descriptor: descriptor, executor: FunctionExecutor(compiled), options: options)
+    }
+}

@@ -14,6 +14,7 @@ enum PlaceCommand: Subcommand {
             OptionSpec("--strict", help: "fail where an operation would run on another unit than the one asked for"),
             OptionSpec("--memory-budget", "BYTES", help: "fail where a call takes more; 64M and 2G are understood"),
             OptionSpec("--json", help: "print JSON"),
+            OptionSpec("--html", help: "print a page with a picture of the graph"),
             OptionSpec("--output", "FILE", help: "write what is printed to a file"),
         ],
         notes: [
@@ -21,7 +22,8 @@ enum PlaceCommand: Subcommand {
                 + "a pattern's share of the time of its part."
         ],
         examples: [
-            "engine place Models/digits.aimodel --unit gpu"
+            "engine place Models/digits.aimodel --unit gpu",
+            "engine place Models/digits.aimodel --unit gpu --html --output graph.html",
         ])
 
     static func run(_ arguments: ParsedArguments, _ console: Console) async throws -> Int32 {
@@ -30,6 +32,9 @@ enum PlaceCommand: Subcommand {
         let runCount = try arguments.integer("--runs", atLeast: 0) ?? 3
         let requirements = FunctionRequirements(
             placesStrictly: arguments.has("--strict"), memoryBudget: try arguments.byteCount("--memory-budget"))
+        guard !arguments.has("--json") || !arguments.has("--html") else {
+            throw CommandError.usage("--json and --html are two outputs: ask for one")
+        }
         let path = arguments.operands[0]
         let model = try await AIModel(contentsOf: URL(fileURLWithPath: path), options: unit.options)
         if !unit.isAvailable { console.note(unit.absence) }
@@ -40,7 +45,8 @@ enum PlaceCommand: Subcommand {
             let session = try ModelSession(model, path: path, functionName: name, requirements: requirements)
             functions.append(try await report(session, source.narrowed(to: session.descriptor), runCount, console))
         }
-        try write(PlacementReport(functions: functions), arguments, console)
+        try write(
+            PlacementReport(functions: functions), of: URL(fileURLWithPath: path).lastPathComponent, arguments, console)
         return 0
     }
 
@@ -67,12 +73,14 @@ enum PlaceCommand: Subcommand {
     }
 
     private static func write(
-        _ report: PlacementReport, _ arguments: ParsedArguments, _ console: Console
+        _ report: PlacementReport, of asset: String, _ arguments: ParsedArguments, _ console: Console
     ) throws {
         let file = arguments.value("--output")
         let text: String
         if arguments.has("--json") {
             text = try JSONText.encode(report)
+        } else if arguments.has("--html") {
+            text = try PlacementPage.html(report, title: asset)
         } else {
             text = PlacementText.lines(report, file == nil ? console.style : Style(isOn: false))
                 .joined(separator: "\n")

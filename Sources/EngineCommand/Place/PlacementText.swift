@@ -94,7 +94,7 @@ enum PlacementText {
         return lines + notes.texts.enumerated().map { "  (\($0.offset + 1)) \(printable($0.element))" }
     }
 
-    private static func name(_ pattern: PlacementReport.Pattern) -> String {
+    static func name(_ pattern: PlacementReport.Pattern) -> String {
         let name = pattern.name.hasPrefix("engine.") ? String(pattern.name.dropFirst(7)) : pattern.name
         return printable(name)
     }

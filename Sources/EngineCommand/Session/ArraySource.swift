@@ -42,14 +42,15 @@ struct ArraySource {
         return shape
     }
 
-    /// The inputs for a call of `session`. Those without a file are random if there is a `seed`, else an error.
+    /// The inputs for a call of `session`. Those without a file are taken from `known`; the others are random if there is a `seed`, else an error.
     /// `remark` hears of numbers that were converted.
     func inputs(
-        for session: ModelSession, seed: UInt64?, remark: (String) -> Void
+        for session: ModelSession, seed: UInt64?, known: [String: NDArray] = [:], remark: (String) -> Void
     ) throws(CommandError) -> [String: NDArray] {
         var random = RandomArrays(seed: seed ?? 0)
         var result = try files(inputFiles, session.descriptor.inputNames, session, isState: false, remark)
         try checkShapes(session)
+        result.merge(known) { first, _ in first }
         for name in session.descriptor.inputNames where result[name] == nil {
             guard seed != nil else {
                 throw .usage(

@@ -44,6 +44,12 @@ struct ModelSession {
     func call(
         _ inputs: [String: NDArray], states: inout [String: NDArray]
     ) async throws -> [(name: String, array: NDArray)] {
+        try await Self.call(function, inputs, states: &states)
+    }
+
+    static func call(
+        _ function: InferenceFunction, _ inputs: [String: NDArray], states: inout [String: NDArray]
+    ) async throws -> [(name: String, array: NDArray)] {
         var views = InferenceFunction.MutableViews()
         for name in states.keys { views.insert(&states[name]!, for: name) }
         var outputs = try await function.run(inputs: inputs, states: views)
