@@ -20,33 +20,6 @@ typedef struct {
     atomic_bool failed;
 } job;
 
-// Padded rows `first ..< first + count` of a channel.
-static void fill_band(const job *j, size_t channel, size_t first, size_t count, float *band) {
-    const ck_conv *c = &j->plan->conv;
-    size_t stride = c->stride[2], height = c->in[1], width = c->in[2], pad = c->pad_before[2];
-    ptrdiff_t base = (ptrdiff_t)(channel * height * width);
-    for (size_t i = 0; i < count; i++, band += j->row_size) {
-        size_t y = first + i - c->pad_before[1];
-        if (first + i < c->pad_before[1] || y >= height) {
-            memset(band, 0, j->row_size * sizeof(float));
-            continue;
-        }
-        for (size_t phase = 0; phase < stride; phase++) {
-            float *to = band + phase * j->phase_size;
-            // Element q is the padded row's column q * stride + phase.
-            size_t low = pad > phase ? (pad - phase + stride - 1) / stride : 0;
-            size_t high = pad + width > phase ? (pad + width - phase + stride - 1) / stride : 0;
-            if (low > j->phase_size) low = j->phase_size;
-            if (high > j->phase_size) high = j->phase_size;
-            if (high < low) high = low;
-            memset(to, 0, low * sizeof(float));
-            memset(to + high, 0, (j->phase_size - high) * sizeof(float));
-            ptrdiff_t at = base + (ptrdiff_t)(y * width + low * stride + phase) - (ptrdiff_t)pad;
-            j->kernels->copy(c->in_type, j->input, at, stride, high - low, to + low);
-        }
-    }
-}
-
 static void run_bands(void *context, size_t begin, size_t end) {
     job *j = context;
     const ck_conv *c = &j->plan->conv;
@@ -64,7 +37,12 @@ static void run_bands(void *context, size_t begin, size_t end) {
             .kernel = {c->kernel[1], c->kernel[2]}, .dilation = {c->dilation[1], c->dilation[2]},
             .stride = {c->stride[1], c->stride[2]}, .width = width, .phase_size = j->phase_size,
             .rows = height - row < j->band_rows ? height - row : j->band_rows};
-        fill_band(j, channel, row * c->stride[1], (d.rows - 1) * c->stride[1] + reach, band);
+        const ck_band rows = {
+            .input = j->input, .type = c->in_type, .at = (ptrdiff_t)(channel * c->in[1] * c->in[2]),
+            .height = c->in[1], .width = c->in[2], .pad_top = c->pad_before[1], .pad = c->pad_before[2],
+            .stride = c->stride[2], .first = row * c->stride[1], .rows = (d.rows - 1) * c->stride[1] + reach,
+            .phase_size = j->phase_size};
+        j->kernels->fill(&rows, band);
         for (size_t i = 0; i < j->multiplier; i++) {
             // Output channels count through the batch; weights and biases don't.
             size_t out = channel * j->multiplier + i, filter = out % c->out_channels;

@@ -18,7 +18,16 @@ typedef struct {
     ck_type type;
 } ck_gather;
 
-/// A few output rows of one channel, from `band`: rows that hold each `stride`-th column together, `phase_size` long.
+/// Rows `first ..< first + rows` of a channel with zeros around it, widened; each `stride`-th column lies together, in
+/// phases `phase_size` long.
+typedef struct {
+    const void *input;
+    ck_type type;
+    ptrdiff_t at;  // where the channel starts
+    size_t height, width, pad_top, pad, stride, first, rows, phase_size;
+} ck_band;
+
+/// A few output rows of one channel, from such a band.
 typedef struct {
     size_t kernel[2], dilation[2], stride[2], width, rows;
     size_t phase_size;
@@ -28,8 +37,8 @@ typedef struct {
 typedef struct {
     void (*gather)(const ck_gather *gather, size_t column, size_t columns, size_t k_begin, size_t k, float *panel);
     void (*depthwise)(const ck_depthwise *shape, const float *band, float *out);
-    /// `count` elements `stride` apart, widened.
-    void (*copy)(ck_type type, const void *from, ptrdiff_t at, size_t stride, size_t count, float *to);
+    /// Copies a band's rows; may write up to a vector's width more.
+    void (*fill)(const ck_band *band, float *to);
 } ck_conv_kernels;
 
 extern const ck_conv_kernels ck_conv_kernels_portable;
