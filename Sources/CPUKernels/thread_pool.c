@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "gemm_internal.h"
+#include "gemm/gemm_internal.h"
 #include "thread_pool.h"
 
 enum { MAX_THREADS = 256, SPIN_NANOSECONDS = 40000 };

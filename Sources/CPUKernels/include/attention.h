@@ -7,9 +7,9 @@
 extern "C" {
 #endif
 
-/// Q is batch × heads × queries × depth, K batch × kv_heads × keys × depth, V batch × kv_heads × keys × value_depth, the
-/// output batch × heads × queries × value_depth: f32, f16 or bf16, with a stride in elements for each dimension. A group
-/// of heads / kv_heads neighbouring heads shares its keys and values.
+/// Q is batch × heads × queries × depth, K batch × kv_heads × keys × depth, V batch × kv_heads × keys × value_depth,
+/// the output batch × heads × queries × value_depth: f32, f16 or bf16, with a stride in elements for each dimension. A
+/// group of heads / kv_heads neighbouring heads shares its keys and values.
 typedef struct {
     size_t batch, heads, kv_heads, queries, keys, depth, value_depth;
     const void *q, *k, *v;

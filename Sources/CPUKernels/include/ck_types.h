@@ -54,8 +54,8 @@ static inline size_t ck_type_size(ck_type type) {
 int ck_cpu_level(void);
 
 /// Lowers the level (never above what the CPU has) for the calling thread and the loops that it runs, and returns the
-/// level now in force; a negative level takes the limit away. For tests: packed weights must be used at the level that
-/// they were packed at.
+/// level now in force; a negative level takes the limit away. For tests. Packed operands keep the level that they were
+/// packed at, and are used at it.
 int ck_set_cpu_level(int level);
 
 static inline uint32_t ck_f32_bits(float value) {

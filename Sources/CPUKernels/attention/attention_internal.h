@@ -2,7 +2,7 @@
 #pragma once
 
 #include "attention.h"
-#include "gemm_internal.h"
+#include "../gemm/gemm_internal.h"
 
 typedef struct {
     /// Scores to weights, column by column: `scores` is keys × nr, one query a column. Keeps each column's greatest

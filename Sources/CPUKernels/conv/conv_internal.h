@@ -2,7 +2,7 @@
 #pragma once
 
 #include "conv.h"
-#include "gemm_internal.h"
+#include "../gemm/gemm_internal.h"
 
 /// Which input each output reads for each tap: output o reads input o * stride + offset[tap], zero outside, in each
 /// dimension. Transposed convolutions have one of these for each phase of their stride.

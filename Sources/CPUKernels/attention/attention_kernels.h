@@ -1,7 +1,7 @@
 // The attention's softmax at one level: attention_portable.c, attention_avx2.c and attention_avx512.c include it.
 
 #include "attention_internal.h"
-#include "simd_math.h"
+#include "../gemm/simd_math.h"
 
 #define NR (2 * CK_W)
 

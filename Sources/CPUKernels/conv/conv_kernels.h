@@ -1,7 +1,7 @@
 // The convolution's inner kernels at one level: conv_portable.c, conv_avx2.c and conv_avx512.c include it.
 
 #include "conv_internal.h"
-#include "simd.h"
+#include "../gemm/simd.h"
 
 #define NR (2 * CK_W)
 #define UNROLL CK_PRAGMA(clang loop unroll(full))
