@@ -65,7 +65,12 @@ let package = Package(
             swiftSettings: settings
         ),
 
-        // For tests of what uses delegates: a fake one.
+        // For tests of delegates and of what uses them: what each must do, and a fake one.
+        .target(
+            name: "DelegateConformance",
+            dependencies: ["EngineDelegation", "EngineGraph"],
+            swiftSettings: settings
+        ),
         .target(name: "TestDelegate", dependencies: ["EngineDelegation", "EngineGraph"], swiftSettings: settings),
 
         // C.
@@ -92,6 +97,11 @@ let package = Package(
                 "CoreAI", "EngineAsset", "EngineCompiler", "EngineDelegation", "EngineGraph", "EngineRuntime",
                 "EngineTestSupport",
             ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "DelegateConformanceTests",
+            dependencies: ["CPUDelegate", "DelegateConformance", "EngineDelegation", "EngineGraph", "TestDelegate"],
             swiftSettings: settings
         ),
         .testTarget(
