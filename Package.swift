@@ -31,7 +31,8 @@ let package = Package(
         .target(
             name: "EngineCommand",
             dependencies: [
-                "CZlib", "CoreAI", "EngineAsset", "EngineCompiler", "EngineDelegation", "EngineGraph", "EngineRuntime",
+                "CZlib", "CoreAI", "DelegateConformance", "EngineAsset", "EngineCompiler", "EngineDelegation",
+                "EngineGraph", "EngineRuntime",
             ],
             swiftSettings: settings
         ),

@@ -4,9 +4,9 @@ import EngineGraph
 /// Runs every case, or those given, on `delegate`. What cases don't know the results of, `reference` computes.
 package func run(
     _ cases: [OpCase] = OpCase.all, delegate: any Delegate, reference: any Delegate
-) -> [CaseResult] {
+) -> [ConformanceResult] {
     let runner = CaseRunner(delegate: delegate, reference: reference)
-    return cases.map { CaseResult(name: $0.name, outcome: runner.run($0)) }
+    return cases.map { ConformanceResult(name: $0.name, outcome: runner.run($0)) }
 }
 
 /// Runs cases on one delegate, over buffers of its own.
@@ -14,7 +14,7 @@ struct CaseRunner {
     let delegate: any Delegate
     let reference: any Delegate
 
-    func run(_ row: OpCase) -> CaseResult.Outcome {
+    func run(_ row: OpCase) -> ConformanceResult.Outcome {
         do throws(EngineError) {
             let built = try row.build()
             if let reason = delegate.refusal(of: built.part) { return .declined(reason: reason) }

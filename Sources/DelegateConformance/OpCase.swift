@@ -47,7 +47,7 @@ package struct BuiltCase: Sendable {
 }
 
 /// How a case went on a delegate.
-package struct CaseResult: Sendable, Codable, Equatable {
+package struct ConformanceResult: Sendable, Codable, Equatable {
     package enum Outcome: Sendable, Codable, Equatable {
         case passed
         /// The delegate does not run the case, and says why: no failure.

@@ -56,7 +56,8 @@ extension SupportTable {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    private func cell(_ row: Row, _ unit: String) -> String {
+    /// The element types of `row` that `unit` takes, in words.
+    package func cell(_ row: Row, _ unit: String) -> String {
         let known = ElementType.allCases.map(\.dialectName).filter { row.types[$0] != nil }
         let taken = known.compactMap { type -> String? in
             guard let answer = row.types[type]?[unit], answer.taken > 0 else { return nil }

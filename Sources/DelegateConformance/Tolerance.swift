@@ -38,7 +38,7 @@ package struct Tolerance: Sendable, Hashable {
 
 extension Elements {
     /// What is wrong with these results, compared with `expected`; nil where nothing is.
-    func difference(from expected: Elements, _ tolerance: Tolerance, _ precision: Precision) -> String? {
+    package func difference(from expected: Elements, _ tolerance: Tolerance, _ precision: Precision) -> String? {
         guard shape == expected.shape, count == expected.count else {
             return "the shape is \(shape), expected \(expected.shape)"
         }
@@ -55,7 +55,8 @@ extension Elements {
         for (index, (value, exact)) in zip(reals, expected.reals).enumerated() {
             if value == exact || value == rounded[index] || (value.isNaN && exact.isNaN) { continue }
             let error = abs(value - exact)
-            if error <= tolerance.absolute + tolerance.relative * abs(exact) { continue }
+            // An infinite number is near no other.
+            if exact.isFinite, error <= tolerance.absolute + tolerance.relative * abs(exact) { continue }
             if worst.map({ !($0.error >= error) }) ?? true { worst = (index, error) }
         }
         return worst.map { "element \($0.index) is \(reals[$0.index]), expected \(expected.reals[$0.index])" }

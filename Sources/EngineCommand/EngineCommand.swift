@@ -8,8 +8,7 @@ package enum EngineCommand {
 
     private static let subcommands: [any (Subcommand & Sendable).Type] = [
         InspectCommand.self, RunCommand.self, PlaceCommand.self, CompareCommand.self, VerifyCommand.self,
-        BenchCommand.self,
-        DevicesCommand.self, DemoCommand.self,
+        BenchCommand.self, DevicesCommand.self, SupportCommand.self, DemoCommand.self,
     ]
 
     /// Runs the command line `arguments` (without the program's name) on the process's streams, and returns the status

@@ -2,7 +2,8 @@ import EngineGraph
 
 extension OpCase {
     static let shapeCases: [OpCase] =
-        reshapeCases + broadcastCases + rangeCases + queryCases + ElementType.plain.map { copyCase($0) }
+        reshapeCases + broadcastCases + rangeCases + queryCases + ElementType.plain.map { copyCase(.copy, $0) }
+        + [OpKind.copyWithConstraints, .copyDiscardingConstraints].map { copyCase($0, .float32) }
 
     /// A view of `source` in `shape`: the same elements.
     private static func view(
@@ -93,10 +94,10 @@ extension OpCase {
         },
     ]
 
-    private static func copyCase(_ type: ElementType) -> OpCase {
-        OpCase(.copy, type, "3x5", .exact) { builder in
+    private static func copyCase(_ kind: OpKind, _ type: ElementType) -> OpCase {
+        OpCase(kind, type, "3x5", .exact) { builder in
             let x = Elements([3, 5], type, .codes)
-            builder.output(builder.op(.copy, [builder.input(x)], [3, 5], type))
+            builder.output(builder.op(kind, [builder.input(x)], [3, 5], type))
             return [x]
         }
     }

@@ -10,18 +10,18 @@ package struct QueueCase: Sendable {
     package static let all: [QueueCase] = copyCases + orderCases + fenceCases + concurrencyCases + bufferCases
 
     /// Runs every case on `delegate`.
-    package static func run(on delegate: any Delegate) -> [CaseResult] {
+    package static func run(on delegate: any Delegate) -> [ConformanceResult] {
         all.map { $0.run(on: delegate) }
     }
 
-    package func run(on delegate: any Delegate) -> CaseResult {
+    package func run(on delegate: any Delegate) -> ConformanceResult {
         do throws(EngineError) {
             let bench = try QueueBench(delegate)
-            if let reason = bench.refusal { return CaseResult(name: name, outcome: .declined(reason: reason)) }
+            if let reason = bench.refusal { return ConformanceResult(name: name, outcome: .declined(reason: reason)) }
             try body(bench)
-            return CaseResult(name: name, outcome: .passed)
+            return ConformanceResult(name: name, outcome: .passed)
         } catch {
-            return CaseResult(name: name, outcome: .failed(reason: error.description))
+            return ConformanceResult(name: name, outcome: .failed(reason: error.description))
         }
     }
 }
