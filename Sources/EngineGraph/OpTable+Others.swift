@@ -80,7 +80,7 @@ extension OpTable {
         (
             .if,
             OpInfo(
-                [.scalarParameter("condition", .bool)], results: nil, .controlFlow, regions: 1...2,
+                [.parameter("condition", rank: 0...0, .bool)], results: nil, .controlFlow, regions: 1...2,
                 "One region or the other.")
         ),
         (
