@@ -285,6 +285,8 @@ package final class RegionBinding: Sendable {
         var parts: [PlacedPart] = []
         var placements: [PatternPlacement] = []
         var whole: PlacedSubgraph?
+
+        var workspaceByteCount: Int { parts.reduce(0) { $0 + $1.executable.workspaceByteCount } }
     }
 
     /// Fuses a part's patterns, places them and loads each stretch on its unit. Where a unit does not take what it was
@@ -302,7 +304,15 @@ package final class RegionBinding: Sendable {
         }
     }
 
+    /// Where the program's order takes more memory than the budget allows, one that takes less, if there is one.
     private func place(_ part: Subgraph, _ builder: SubgraphBuilder) throws(EngineError) -> PlacedSegment {
+        let placed = try placeInOrder(part, builder)
+        guard let budget = function.memoryBudget, placed.workspaceByteCount > budget else { return placed }
+        let smaller = try placeInOrder(MemoryOrder.run(part), builder)
+        return smaller.workspaceByteCount < placed.workspaceByteCount ? smaller : placed
+    }
+
+    private func placeInOrder(_ part: Subgraph, _ builder: SubgraphBuilder) throws(EngineError) -> PlacedSegment {
         var placed = PlacedSegment(part: part)
         placed.placements = try recording(.specialize, "place \(part.ops.count) patterns") { () throws(EngineError) in
             var partitioner = Partitioner(

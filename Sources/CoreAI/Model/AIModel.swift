@@ -104,7 +104,8 @@ public struct FunctionRequirements: Hashable, Sendable {
 
     /// The most bytes that one call may take for working memory, intermediate values and outputs; nil for no limit.
     ///
-    /// Weights, and the arrays that the caller brings, are not counted. Calls in flight at once take this each:
+    /// Where the program's order takes more, operations are run in another that takes less, if there is one. Weights,
+    /// and the arrays that the caller brings, are not counted. Calls in flight at once take this each:
     /// ``InferenceFunction/limitingCallsInFlight(to:)`` bounds their number.
     public var memoryBudget: Int?
 

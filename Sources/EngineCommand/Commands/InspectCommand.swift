@@ -37,6 +37,7 @@ enum InspectCommand: Subcommand {
         }
         var report = try AssetReport(path, program: program, includingStatistics: arguments.has("--stats"))
         if arguments.has("--verify-hash") { report.isHashVerified = true }
+        await report.addMemory()
         if arguments.has("--json") {
             console.out(try JSONText.encode(report))
         } else {

@@ -15,6 +15,16 @@ struct AssetReport: Encodable {
         var inputs: [Value]
         var states: [Value]
         var outputs: [Value]
+        var memory: Memory?
+    }
+
+    /// What a call of a function takes on the CPU.
+    struct Memory: Encodable {
+        /// Working memory, intermediate values and outputs, in bytes; nil where it is not known.
+        var peakBytes: Int?
+        var weightBytes: Int?
+        /// Why it is not known, or not all of it.
+        var remark: String?
     }
 
     struct Count: Encodable {
@@ -133,6 +143,7 @@ extension AssetReport {
         let width = groups.joined().flatMap { $0.1.map(\.name.count) }.max() ?? 0
         for (function, groups) in zip(functions, groups) {
             lines += ["", "function \(style.bold(printable(function.name)))"]
+            if let memory = function.memory { lines.append("  \(padded("memory", 7)) \(printable(memory.text))") }
             for (kind, values) in groups {
                 lines += values.map { "  \(padded(kind, 7)) \(padded(printable($0.name), min(width, 40)))  \($0.type)" }
             }
@@ -145,6 +156,34 @@ extension AssetReport {
     private var versionText: String? {
         let parts = [assetVersion.map { "asset \($0)" }, programVersion.map { "program \($0)" }].compactMap(\.self)
         return parts.isEmpty ? nil : parts.joined(separator: ", ")
+    }
+}
+
+extension AssetReport {
+    /// Adds what a call of each function takes. A function that can't be loaded is told of, and is no error here.
+    mutating func addMemory() async {
+        guard let model = try? await AIModel(contentsOf: URL(fileURLWithPath: path), options: .cpuOnly) else { return }
+        for index in functions.indices {
+            do {
+                guard let function = try model.loadFunction(named: functions[index].name) else { continue }
+                let placement = try function.placement()
+                let isPlanned = !placement.parts.isEmpty || placement.unbound.isEmpty
+                functions[index].memory = Memory(
+                    peakBytes: isPlanned ? placement.memory.peakByteCount : nil,
+                    weightBytes: placement.memory.weightByteCount, remark: placement.unbound.first?.reason)
+            } catch {
+                functions[index].memory = Memory(remark: CommandError(describing: error).message)
+            }
+        }
+    }
+}
+
+extension AssetReport.Memory {
+    fileprivate var text: String {
+        let weights = weightBytes.map { ", weights \(ByteCount.short($0))" } ?? ""
+        guard let peakBytes else { return "peak not known\(weights): \(remark ?? "no reason is known")" }
+        let peak = "peak of a call \(remark == nil ? "" : "at least ")\(ByteCount.short(peakBytes))\(weights)"
+        return remark.map { "\(peak): \($0)" } ?? peak
     }
 }
 
