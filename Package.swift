@@ -95,8 +95,8 @@ let package = Package(
         .testTarget(
             name: "CoreAITests",
             dependencies: [
-                "CoreAI", "EngineAsset", "EngineCompiler", "EngineDelegation", "EngineGraph", "EngineRuntime",
-                "EngineTestSupport",
+                "CPUDelegate", "CoreAI", "EngineAsset", "EngineCompiler", "EngineDelegation", "EngineGraph",
+                "EngineRuntime", "EngineTestSupport", "TestDelegate",
             ],
             swiftSettings: settings
         ),
@@ -112,7 +112,9 @@ let package = Package(
         ),
         .testTarget(
             name: "EngineCommandTests",
-            dependencies: ["CoreAI", "EngineCommand", "EngineGraph"],
+            dependencies: [
+                "CPUDelegate", "CoreAI", "EngineCommand", "EngineDelegation", "EngineGraph", "TestDelegate",
+            ],
             swiftSettings: settings
         ),
         .testTarget(

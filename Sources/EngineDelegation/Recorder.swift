@@ -38,7 +38,7 @@ package struct RecordedEvent: Sendable, Hashable {
     package var name: String
     /// `host` for the thread that calls, else the unit that works.
     package var track: String
-    /// Tells threads of the host apart.
+    /// Tells apart what happens on one track at once.
     package var lane: Int
     package var interval: ClockInterval
     package var details: [String: String]
@@ -64,9 +64,25 @@ package final class Recorder: Sendable {
 
     /// What was recorded, in the order of the starts; what holds others comes before them.
     package var events: [RecordedEvent] {
-        state.withLock { $0.events }.sorted {
+        var events = state.withLock { $0.events }.sorted {
             ($0.interval.start, $1.interval.end) < ($1.interval.start, $0.interval.end)
         }
+        // A task goes from thread to thread: threads share a lane, unless they work at once. `open` are the events of
+        // each lane that are not over yet, each inside the one before it.
+        var open: [String: [[(end: UInt64, thread: Int)]]] = [:]
+        for index in events.indices {
+            let (thread, interval) = (events[index].lane, events[index].interval)
+            var lanes = open[events[index].track] ?? []
+            for lane in lanes.indices { lanes[lane].removeAll { $0.end <= interval.start } }
+            let lane = lanes.firstIndex { lane in
+                lane.last.map { $0.thread == thread && $0.end >= interval.end } ?? true
+            }
+            if lane == nil { lanes.append([]) }
+            lanes[lane ?? lanes.count - 1].append((interval.end, thread))
+            events[index].lane = lane ?? lanes.count - 1
+            open[events[index].track] = lanes
+        }
+        return events
     }
 
     /// Records work of the thread that calls; `track` where it is the CPU's own.

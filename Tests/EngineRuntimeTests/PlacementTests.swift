@@ -180,11 +180,10 @@ import Testing
     @Test func strictPlacementNamesWhatWouldFallBack() throws {
         let gpu = unit("gpu") { $0.ops = [.batchMatmul, .matmul] }
         let strict = executor(try chain(), UnitChoice(units: [gpu], isPreferred: true, isStrict: true))
-        do {
-            _ = try bytes(strict, try input(), [])
-            Issue.record("nothing was thrown")
-        } catch EngineError.unsupportedOp(_, let reason) {
-            #expect(reason.contains("gpu was asked to run everything"))
-        }
+        let inputs = try input()
+        #expect(
+            throws: EngineError.misplaced(
+                unit: "gpu", ops: ["exp: gpu does not take exp", "tan: gpu does not take tan"])
+        ) { try bytes(strict, inputs, []) }
     }
 }
