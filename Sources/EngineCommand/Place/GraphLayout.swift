@@ -55,9 +55,13 @@ struct GraphLayout {
         for node in nodes.indices {
             layers[node] = (incoming[node] ?? []).map { layers[$0.from] + 1 }.max() ?? 0
         }
-        // What nothing leads to stands right above what reads it first.
-        for node in nodes.indices where incoming[node] == nil {
-            if let next = outgoing[node]?.map({ layers[$0.to] }).min() { layers[node] = max(0, next - 1) }
+        // What has no more edges from above than to below stands right above what reads it first: no edge gets longer
+        // in sum, and what is read late (a state, a mask) does not widen the top.
+        for node in nodes.indices.reversed() {
+            guard let below = outgoing[node], (incoming[node]?.count ?? 0) <= below.count,
+                let next = below.map({ layers[$0.to] }).min()
+            else { continue }
+            layers[node] = max(layers[node], next - 1)
         }
     }
 

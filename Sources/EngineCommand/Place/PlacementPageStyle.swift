@@ -114,11 +114,14 @@ enum PlacementPageStyle {
           };
           reset();
           svg.addEventListener('wheel', e => {
-            e.preventDefault();
-            const box = svg.getBoundingClientRect(), k = Math.exp(e.deltaY * (e.ctrlKey ? 0.01 : 0.0015));
+            const box = svg.getBoundingClientRect(), k = Math.exp(e.deltaY * 0.005);
             if (!e.ctrlKey && !e.metaKey && !e.altKey) {
+              // At its ends the picture lets the page scroll.
+              if (e.deltaY < 0 ? view.y <= 0 : view.y + view.h >= whole.h) return;
+              e.preventDefault();
               view.y += e.deltaY * view.h / box.height; view.x += e.deltaX * view.w / box.width; return apply();
             }
+            e.preventDefault();
             const px = view.x + (e.clientX - box.left) / box.width * view.w;
             const py = view.y + (e.clientY - box.top) / box.height * view.h;
             view = { x: px - (px - view.x) * k, y: py - (py - view.y) * k, w: view.w * k, h: view.h * k };
