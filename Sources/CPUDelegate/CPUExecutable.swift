@@ -1,6 +1,5 @@
 import EngineDelegation
 import EngineGraph
-import Synchronization
 
 /// A part on the CPU: kernels in order, and a table of addresses that each run fills from its own working memory.
 final class CPUExecutable: HostExecutable {
@@ -17,7 +16,7 @@ final class CPUExecutable: HostExecutable {
     }
     private let steps: [Step]
     private let slots: [StorageSlot]
-    private let idle = Mutex<[Frame]>([])
+    private let idle = Locked<[Frame]>([])
     /// Working sets that are kept for the next run; runs beyond them allocate and free their own.
     private static let idleLimit = 4
     private let constants: [HostTensor]

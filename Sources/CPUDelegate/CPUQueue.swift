@@ -1,13 +1,12 @@
 import Dispatch
 import EngineDelegation
 import EngineGraph
-import Synchronization
 
 /// Runs parts and copies one after the other, off the thread that submits them.
 final class CPUQueue: CommandQueue {
     private let worker = DispatchQueue(label: "coreai-engine.cpu", qos: .userInitiated)
     /// The fence of what was submitted last: the next work waits for it, so that waiting work keeps its place.
-    private let last = Mutex(Fence.reached())
+    private let last = Locked(Fence.reached())
 
     func run(_ executable: any Executable, on slices: PartSlices, after fences: [Fence]) -> Fence {
         submit(after: fences) { () throws(EngineError) in

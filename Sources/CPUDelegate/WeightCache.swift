@@ -1,5 +1,4 @@
 import EngineDelegation
-import Synchronization
 
 /// Weights in a kernel's own layout, shared by every part that uses the same constant in the same layout.
 ///
@@ -12,7 +11,7 @@ final class WeightCache: Sendable {
     private struct Entry {
         weak var value: AnyObject?
     }
-    private let entries = Mutex<[Key: Entry]>([:])
+    private let entries = Locked<[Key: Entry]>([:])
 
     /// The value made by `make` for `constant` in `layout`, made once while anyone holds it.
     ///

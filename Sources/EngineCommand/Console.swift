@@ -1,5 +1,5 @@
+import EngineDelegation
 import Foundation
-import Synchronization
 
 /// Where a command's text goes: results to `out`, remarks and errors to `note`.
 final class Console: Sendable {
@@ -11,7 +11,7 @@ final class Console: Sendable {
     let executable: String?
     private let writeOut: @Sendable (String) -> Void
     private let writeError: @Sendable (String) -> Void
-    private let progressWidth = Mutex(0)
+    private let progressWidth = Locked(0)
 
     init(
         style: Style = Style(isOn: false), errorStyle: Style = Style(isOn: false), showsProgress: Bool = false,
@@ -91,7 +91,7 @@ struct Style: Sendable {
 
 /// The process's streams, written whole: text of several tasks never mixes within a call.
 private enum StandardStream {
-    private static let lock = Mutex(())
+    private static let lock = Locked(())
 
     static func write(_ text: String, _ descriptor: Int32) {
         var copy = text

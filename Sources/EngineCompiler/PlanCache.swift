@@ -1,4 +1,5 @@
-import Synchronization
+import EngineDelegation
+
 
 /// The plans made for the shapes seen lately; the one used longest ago goes when the cache is full.
 package final class PlanCache<Plan: Sendable>: Sendable {
@@ -6,7 +7,7 @@ package final class PlanCache<Plan: Sendable>: Sendable {
         var entries: [[Int]: (plan: Plan, tick: Int)] = [:]
         var tick = 0
     }
-    private let state = Mutex(State())
+    private let state = Locked(State())
     private let limit: Int
 
     /// Keeps at most `limit` plans.

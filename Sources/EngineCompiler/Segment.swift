@@ -1,6 +1,5 @@
 package import EngineDelegation
 package import EngineGraph
-import Synchronization
 
 /// A stretch of a region that runs without the host: shapes bound, kernels ready. Where it ends, the host decides how
 /// to go on.
@@ -30,7 +29,7 @@ package final class Segment: Sendable {
     package let globals: [Value]
     /// The whole segment, for when a unit fails: the CPU runs it all.
     let whole: PlacedSubgraph?
-    private let fallback = Mutex<PlacedPart?>(nil)
+    private let fallback = Locked<PlacedPart?>(nil)
     package let known: [(value: Value, tensor: HostTensor)]
     package let end: End
     /// The segments that follow, by what the host found out.

@@ -1,5 +1,4 @@
 package import EngineGraph
-import Synchronization
 
 #if canImport(Glibc)
     import Glibc
@@ -17,7 +16,7 @@ package final class Fence: Sendable {
         var outcome: Outcome?
         var observers: [@Sendable (Outcome) -> Void] = []
     }
-    private let state = Mutex(State())
+    private let state = Locked(State())
     /// What the delegate that made the fence knows it by (a semaphore and a value, an event): its queues can wait for it
     /// on the device. Nil for a fence that only the host signals.
     package let token: (any Sendable)?
@@ -80,7 +79,7 @@ package final class Fence: Sendable {
         guard let last = pending.last else { return .reached() }
         if pending.count == 1 { return last }
         let joined = Fence()
-        let rest = Mutex((count: pending.count, failure: nil as EngineError?))
+        let rest = Locked((count: pending.count, failure: nil as EngineError?))
         for fence in pending {
             fence.whenReached { outcome in
                 let answer = rest.withLock { rest -> Outcome? in

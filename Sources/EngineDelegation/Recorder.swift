@@ -1,4 +1,3 @@
-import Synchronization
 
 #if canImport(Glibc)
     import Glibc
@@ -56,7 +55,7 @@ package final class Recorder: Sendable {
         var ends: [String: UInt64] = [:]
         var lanes: [pthread_t: Int] = [:]
     }
-    private let state = Mutex(State())
+    private let state = Locked(State())
     /// A trace of a run that never ends must not take all memory.
     private static let eventLimit = 2_000_000
 
@@ -126,7 +125,7 @@ package final class Recorder: Sendable {
 }
 
 private final class StartBox: Sendable {
-    let start = Mutex(ClockInterval.now)
+    let start = Locked(ClockInterval.now)
 }
 
 /// Does `body`, and records how long it took where a recorder is current.

@@ -1,7 +1,6 @@
 package import EngineCompiler
 package import EngineDelegation
 package import EngineGraph
-import Synchronization
 
 /// Notes what runs: which segments, on which units, how long their patterns took, what their values were.
 ///
@@ -30,7 +29,7 @@ package final class RunObserver: Sendable {
         var indices: [ObjectIdentifier: Int] = [:]
         var dynamicOps: [OpOrigin] = []
     }
-    private let state = Mutex(State())
+    private let state = Locked(State())
     let measures: Bool
     let probe: Probe?
 

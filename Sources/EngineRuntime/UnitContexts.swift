@@ -1,6 +1,5 @@
 package import EngineDelegation
 import EngineGraph
-import Synchronization
 
 /// The units beside the CPU that a function runs on: a queue each, and buffers that are used again.
 package final class UnitContexts: Sendable {
@@ -12,7 +11,7 @@ package final class UnitContexts: Sendable {
         var fallbackCount = 0
     }
     private let delegates: [DelegateID: any Delegate]
-    private let state = Mutex(State())
+    private let state = Locked(State())
     /// Idle buffers beyond this many bytes are freed.
     private static let keptByteLimit = 256 << 20
 

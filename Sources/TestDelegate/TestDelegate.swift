@@ -1,13 +1,12 @@
 package import EngineDelegation
 package import EngineGraph
-import Synchronization
 
 /// A fake unit for tests: it takes the ops that it is told to, keeps buffers of its own, delays, fails and runs out of
 /// memory on command, and tells what it did. Another delegate computes for it.
 package final class TestDelegate: Delegate {
     private let inner: any Delegate
     private let device: TestDevice
-    private let queueCount = Mutex(0)
+    private let queueCount = Locked(0)
 
     package init(computing inner: any Delegate, _ options: TestOptions = TestOptions()) {
         self.inner = inner

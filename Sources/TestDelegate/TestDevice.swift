@@ -1,11 +1,10 @@
 import EngineDelegation
 import EngineGraph
-import Synchronization
 
 /// What the delegate, its buffers and its queues share.
 final class TestDevice: Sendable {
     let options: TestOptions
-    private let state: Mutex<State>
+    private let state: Locked<State>
 
     private struct State {
         var counters = TestCounters()
@@ -26,7 +25,7 @@ final class TestDevice: Sendable {
 
     init(_ options: TestOptions) {
         self.options = options
-        self.state = Mutex(State(failures: options.failures))
+        self.state = Locked(State(failures: options.failures))
     }
 
     var counters: TestCounters { state.withLock { $0.counters } }

@@ -1,7 +1,6 @@
 import Dispatch
 import EngineDelegation
 import EngineGraph
-import Synchronization
 
 /// Work in order, each at its delay after what it waits for, computed by a queue of the delegate underneath.
 final class TestQueue: CommandQueue {
@@ -9,7 +8,7 @@ final class TestQueue: CommandQueue {
     private let inner: any CommandQueue
     private let number: Int
     private let worker: DispatchQueue
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     private struct Work: Sendable {
         let number: Int

@@ -1,8 +1,8 @@
 import CPUKernels
-import Synchronization
+import EngineDelegation
 
 /// The CPU level and the thread count belong to the process: tests that set them take turns.
-private let kernelTurn = Mutex(())
+private let kernelTurn = Locked(())
 
 /// Runs `body` at each level that this CPU has.
 func atEachLevel(_ body: (_ level: Int32) throws -> Void) rethrows {

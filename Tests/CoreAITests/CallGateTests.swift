@@ -1,13 +1,13 @@
-import Synchronization
+import EngineDelegation
 import Testing
 
 @testable import CoreAI
 
 /// A value that tasks share.
 private final class Shared<Value: Sendable>: Sendable {
-    private let mutex: Mutex<Value>
+    private let mutex: Locked<Value>
 
-    init(_ value: Value) { mutex = Mutex(value) }
+    init(_ value: Value) { mutex = Locked(value) }
 
     func withLock<R: Sendable>(_ body: (inout sending Value) -> sending R) -> R { mutex.withLock(body) }
 }

@@ -1,5 +1,5 @@
+import EngineDelegation
 import Foundation
-import Synchronization
 
 @testable import EngineCommand
 
@@ -44,8 +44,8 @@ struct Transcript {
     }
 
     private final class Texts: Sendable {
-        let out = Mutex("")
-        let error = Mutex("")
+        let out = Locked("")
+        let error = Locked("")
     }
 
     var lastLine: String { out.split(separator: "\n").last.map(String.init) ?? "" }

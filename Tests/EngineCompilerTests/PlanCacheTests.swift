@@ -1,6 +1,6 @@
 import EngineCompiler
+import EngineDelegation
 import EngineGraph
-import Synchronization
 import Testing
 
 @Suite struct PlanCacheTests {
@@ -8,7 +8,7 @@ import Testing
 
     @Test func keepsTheLatest() throws {
         let cache = PlanCache<Int>(limit: 3)
-        let made = Mutex<[Int]>([])
+        let made = Locked<[Int]>([])
         func plan(_ key: Int) -> Int {
             cache.plan(for: [key]) {
                 made.withLock { $0.append(key) }

@@ -2,7 +2,6 @@ import CPUDelegate
 import EngineDelegation
 import EngineGraph
 import EngineTestSupport
-import Synchronization
 import TestDelegate
 import Testing
 
@@ -90,7 +89,7 @@ import Testing
         var options = TestOptions()
         options.delays = TestOptions.Delays(run: 0.002, copy: 0.001, ops: [.add: 0.001], jitter: 0.002)
         let bench = try Bench(options)
-        let order = Mutex<[Int]>([])
+        let order = Locked<[Int]>([])
         let clock = ContinuousClock()
         let start = clock.now
         let fences = (0..<8).map { number -> Fence in

@@ -1,4 +1,5 @@
-import Synchronization
+import EngineDelegation
+
 
 /// Lets a bounded number of calls through at once; the others wait in the order they came.
 final class CallGate: Sendable {
@@ -8,10 +9,10 @@ final class CallGate: Sendable {
         /// In the order of their tickets.
         var waiting: [(ticket: Int, continuation: CheckedContinuation<Bool, Never>)] = []
     }
-    private let state: Mutex<State>
+    private let state: Locked<State>
 
     /// - Parameter limit: How many calls may be in flight, at least one.
-    init(limit: Int) { state = Mutex(State(free: max(1, limit))) }
+    init(limit: Int) { state = Locked(State(free: max(1, limit))) }
 
     /// How many calls wait.
     var waitingCount: Int { state.withLock { $0.waiting.count } }

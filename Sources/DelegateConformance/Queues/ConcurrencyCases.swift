@@ -7,7 +7,7 @@ import Synchronization
 private func onThreads(
     _ count: Int, _ body: @escaping @Sendable (Int) throws(EngineError) -> Void
 ) throws(EngineError) {
-    let failure = Mutex<EngineError?>(nil)
+    let failure = Locked<EngineError?>(nil)
     DispatchQueue.concurrentPerform(iterations: count) { number in
         do throws(EngineError) {
             try body(number)

@@ -1,7 +1,6 @@
 import CoreAI
 import EngineDelegation
 import EngineGraph
-import Synchronization
 
 /// Holds every value that a run computes against a reference's.
 final class Comparer: Sendable {
@@ -18,7 +17,7 @@ final class Comparer: Sendable {
     }
 
     private let ops: ProbedOps
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     init(_ ops: ProbedOps) { self.ops = ops }
 

@@ -3,7 +3,6 @@ import EngineCompiler
 import EngineDelegation
 import EngineGraph
 import EngineRuntime
-import Synchronization
 
 /// The ops of a function in program order, those of its regions among them.
 struct ProbedOps {
@@ -62,7 +61,7 @@ enum ProbedRun {
     }
 
     private final class Rounds: Sendable {
-        private let counts = Mutex<[Value: Int]>([:])
+        private let counts = Locked<[Value: Int]>([:])
 
         func next(_ value: Value) -> Int {
             counts.withLock { counts in
@@ -75,7 +74,7 @@ enum ProbedRun {
 
 /// Values that a reference run computed.
 final class ReferenceValues: Sendable {
-    private let values = Mutex<[Value: [HostTensor]]>([:])
+    private let values = Locked<[Value: [HostTensor]]>([:])
 
     func keep(_ value: Value, _ tensor: HostTensor) { values.withLock { $0[value, default: []].append(tensor) } }
 

@@ -1,5 +1,5 @@
+import EngineDelegation
 import Foundation
-import Synchronization
 
 /// Runs cases, several at a time, each group of them in a process of its own.
 final class CasePool: Sendable {
@@ -12,7 +12,7 @@ final class CasePool: Sendable {
     }
 
     private let requests: [CaseRequest]
-    private let state: Mutex<State>
+    private let state: Locked<State>
     /// The program that runs as worker; nil to run the cases in this process.
     private let executable: String?
     private let jobs: Int
@@ -29,7 +29,7 @@ final class CasePool: Sendable {
         self.jobs = max(1, min(jobs, requests.count))
         self.timeLimit = timeLimit
         self.deliver = deliver
-        state = Mutex(State(results: [CaseResult?](repeating: nil, count: requests.count)))
+        state = Locked(State(results: [CaseResult?](repeating: nil, count: requests.count)))
     }
 
     /// Runs all cases.

@@ -1,5 +1,5 @@
+import EngineDelegation
 import Foundation
-import Synchronization
 
 #if canImport(Glibc)
     import Glibc
@@ -25,7 +25,7 @@ final class WorkerProcess {
     private var isReaped = false
 
     /// One start at a time: a pipe's end that leaked into another worker would hide that its own worker died.
-    private static let starting = Mutex(())
+    private static let starting = Locked(())
 
     init(executable: String, threads: Int) throws(CommandError) {
         let started = Self.starting.withLock { _ in Self.start(executable, threads) }
