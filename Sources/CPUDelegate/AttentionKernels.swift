@@ -25,7 +25,6 @@ private func attentionKernel(_ request: KernelRequest) throws(EngineError) -> Ke
     var attention = ck_attention()
     attention.batch = result.extents[0]
     attention.heads = result.extents[1]
-    attention.kv_heads = result.extents[1]
     attention.queries = result.extents[2]
     attention.value_depth = result.extents[3]
     attention.keys = key.extents[2]
@@ -40,11 +39,22 @@ private func attentionKernel(_ request: KernelRequest) throws(EngineError) -> Ke
     attention.v_type = try request.operands[2].elementType.ckType(request)
     attention.out_type = try request.results[0].elementType.ckType(request)
     let batch = Array(result.extents.prefix(2))
+    // Fewer heads of keys and values: each serves a group of the query's.
+    let heads = max(key.extents[1], value.extents[1])
+    guard heads > 0, attention.heads % heads == 0 else {
+        throw request.declined("\(heads) heads of keys for \(attention.heads) of queries")
+    }
+    attention.kv_heads = heads
+    let groups = [batch[0], heads]
     attention.q_stride = try query.strides(over: batch, request)
-    attention.k_stride = try key.strides(over: batch, request)
-    attention.v_stride = try value.strides(over: batch, request)
+    attention.k_stride = try key.strides(over: groups, request)
+    attention.v_stride = try value.strides(over: groups, request)
     attention.out_stride = try result.strides(over: batch, request)
     attention.scale = Float(attributes.scale)
+    if let offset = attributes.causalOffset {
+        attention.causal = true
+        attention.causal_offset = offset
+    }
     if attributes.hasMask {
         let mask = try StridedView(request.operands[3].shape, [], request)
         attention.mask_type = try request.operands[3].elementType.ckType(request)
@@ -53,13 +63,14 @@ private func attentionKernel(_ request: KernelRequest) throws(EngineError) -> Ke
     }
     let template = AttentionTemplate(attention)
     let hasMask = attributes.hasMask
-    return Kernel { arguments throws(EngineError) in
+    let inverted = try attributes.hidesTrue ? InvertedMask(request) : nil
+    return Kernel(workspaceByteCount: inverted?.workspaceByteCount ?? 0) { arguments throws(EngineError) in
         var attention = template.value
         attention.q = arguments.operand(0)
         attention.k = arguments.operand(1)
         attention.v = arguments.operand(2)
         attention.out = arguments.result()
-        if hasMask { attention.mask = arguments.operand(3) }
+        if hasMask { attention.mask = inverted?.pointer(arguments) ?? arguments.operand(3) }
         guard ck_attention_run(&attention) else {
             throw .outOfMemory(unit: "cpu", byteCount: attention.queries * attention.keys * 4)
         }
@@ -71,6 +82,40 @@ private struct AttentionTemplate: @unchecked Sendable {
     let value: ck_attention
 
     init(_ value: ck_attention) { self.value = value }
+}
+
+/// A mask that hides keys where it is true, as one that shows them there: a constant is turned once, another in each run.
+private struct InvertedMask: Sendable {
+    private let constant: HostTensor?
+    private let count: Int
+    var workspaceByteCount: Int { constant == nil ? count : 0 }
+
+    init(_ request: KernelRequest) throws(EngineError) {
+        guard request.operands.count > 3, request.operands[3].elementType == .bool else {
+            throw request.declined("a mask of \(request.operands.dropFirst(3))")
+        }
+        count = request.operands[3].byteCount ?? 0
+        guard let given = request.constants[3] else {
+            constant = nil
+            return
+        }
+        let made = try HostTensor(allocating: given.type)
+        Self.invert(given.pointer, to: made.pointer, count)
+        constant = made
+    }
+
+    func pointer(_ arguments: KernelArguments) -> UnsafeRawPointer {
+        if let constant { return UnsafeRawPointer(constant.pointer) }
+        Self.invert(arguments.operand(3), to: arguments.workspace, count)
+        return UnsafeRawPointer(arguments.workspace)
+    }
+
+    private static func invert(_ mask: UnsafeRawPointer, to result: UnsafeMutableRawPointer, _ count: Int) {
+        let (source, target) = (
+            mask.assumingMemoryBound(to: UInt8.self), result.assumingMemoryBound(to: UInt8.self)
+        )
+        for index in 0..<count { target[index] = source[index] == 0 ? 1 : 0 }
+    }
 }
 
 /// A dense tensor with its dimensions in another order, as batch, heads, rows and columns.

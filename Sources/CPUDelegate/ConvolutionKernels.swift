@@ -87,7 +87,8 @@ private struct ConvolutionGeometry: Sendable {
         let input = request.operands[0]
         let weight = request.operands[1]
         let result = request.results[0]
-        let isTransposed = request.op.kind == .convTranspose2d || request.op.kind == .convTranspose3d
+        let isTransposed =
+            attributes.isTransposed || request.op.kind == .convTranspose2d || request.op.kind == .convTranspose3d
         let spatialRank = input.rank - 2
         operandCount = isTransposed ? 7 : 5
         weightByteCount = weight.byteCount ?? 0

@@ -9,13 +9,14 @@ package enum Compiler {
         memoryBudget: Int? = nil
     ) throws(EngineError) -> CompiledFunction {
         CompiledFunction(
-            try lower(program, function: name, host: host), host: host, delegate: delegate, planLimit: planLimit,
+            try lower(program, function: name, host: host, fusesPatterns: fusesPatterns), host: host,
+            delegate: delegate, planLimit: planLimit,
             fusesPatterns: fusesPatterns, choice: choice, keepsResults: keepsResults, memoryBudget: memoryBudget)
     }
 
     /// A function's graph after the passes that no unit matters to.
     package static func lower(
-        _ program: Program, function name: String, host: any HostEvaluator
+        _ program: Program, function name: String, host: any HostEvaluator, fusesPatterns: Bool = true
     ) throws(EngineError) -> CompiledGraph {
         var compiled = try recording(.specialize, "lower '\(name)'") { () throws(EngineError) in
             try Lowering.lower(program, function: name, host: host)
@@ -23,6 +24,7 @@ package enum Compiler {
         recording(.specialize, "fold constants") {
             DeadCode.run(&compiled)
             ConstantFolding.run(&compiled, host: host)
+            if fusesPatterns { WeightFolding.run(&compiled) }
             DeadCode.run(&compiled)
         }
         return compiled

@@ -20,8 +20,10 @@ package struct MatmulAttributes: Hashable, Sendable {
     package init() {}
 }
 
-/// `OpKind.convolution`: operands are the input, the weight, stride, dilation, groups, then the bias and the residual.
+/// `OpKind.convolution`: operands are those of the plain op, then the bias and the residual.
 package struct ConvolutionAttributes: Hashable, Sendable {
+    /// Whether the plain op is `conv_transpose2d` or `conv_transpose3d`.
+    package var isTransposed = false
     /// Zeros before and after each spatial dimension: [before, after, before, after, …].
     package var padding: [Int] = []
     /// A vector over the output channels.
@@ -32,13 +34,18 @@ package struct ConvolutionAttributes: Hashable, Sendable {
     package init() {}
 }
 
-/// `OpKind.layerNorm` and `OpKind.rmsNorm`: normalizes over the last `axisCount` dimensions. Operands are the input, then
-/// gamma and beta where there are any.
+/// `OpKind.layerNorm` and `OpKind.rmsNorm` normalize over the last `axisCount` dimensions; `OpKind.groupNorm` over the
+/// channels of a group, which dimension 1 counts, and all dimensions behind them. Operands are the input, then gamma,
+/// beta and the residual where there are any.
 package struct NormAttributes: Hashable, Sendable {
     package var axisCount: Int
     package var epsilon: Double
     package var hasGamma = false
     package var hasBeta = false
+    /// Added to the input first; never with groups.
+    package var hasResidual = false
+    /// How many groups the channels make; 0 for norms over trailing dimensions.
+    package var groups = 0
 
     package init(axisCount: Int, epsilon: Double) {
         self.axisCount = axisCount
@@ -47,10 +54,15 @@ package struct NormAttributes: Hashable, Sendable {
 }
 
 /// `OpKind.attention`: operands are query [batch…, M, D], key [batch…, N, D], value [batch…, N, E], then the mask where
-/// there is one, broadcast over [batch…, M, N].
+/// there is one, broadcast over [batch…, M, N]: added to the scores, or where it is bool, false hides a key. A key and a
+/// value of fewer heads serve a group of neighbouring heads of the query each.
 package struct AttentionAttributes: Hashable, Sendable {
     package var scale: Double
     package var hasMask = false
+    /// Whether a bool mask hides keys where it is true instead.
+    package var hidesTrue = false
+    /// Query `i` sees keys up to `i + causalOffset`; nil: all.
+    package var causalOffset: Int?
     /// How each of query, key and value is stored: dimension `i` of the operand as attention sees it is dimension
     /// `permutation[i]` as it is stored. Empty: as it is.
     package var queryPermutation: [Int] = []

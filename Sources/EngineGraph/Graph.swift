@@ -19,6 +19,8 @@ package struct Op: Sendable {
     package var location: Int
     /// The ops that a fused op stands for; empty for an op that stands for itself.
     package var fused: [OpOrigin] = []
+    /// The name of the pattern that a fused op was made by: `layer_norm`, `matmul+bias+gelu`.
+    package var pattern: String?
 
     package init(
         _ kind: OpKind, operands: [Value] = [], results: [Value] = [], attributes: OpAttributes = .none,

@@ -129,6 +129,10 @@ package enum OpKind: String, Sendable, Hashable, CaseIterable {
     case layerNorm = "engine.layer_norm"
     /// The same without a mean.
     case rmsNorm = "engine.rms_norm"
+    /// (input[, gamma][, beta]) → normalized over groups of channels.
+    case groupNorm = "engine.group_norm"
+    /// (input, cos, sin) → the halves of the last dimension turned by an angle.
+    case rotary = "engine.rotary"
     /// (query, key, value[, mask]) → softmax(scale · query · keyᵀ + mask) · value.
     case attention = "engine.attention"
 }

@@ -154,6 +154,8 @@ extension OpTable {
         (.convolution, fused(2, .heavy, "A convolution with what follows it.")),
         (.layerNorm, fused(1, [], "Normalized over trailing dimensions.")),
         (.rmsNorm, fused(1, [], "Normalized by the root mean square.")),
+        (.groupNorm, fused(1, [], "Normalized over groups of channels.")),
+        (.rotary, fused(3, [], "The halves of the last dimension, turned by an angle.")),
         (.attention, fused(3, .heavy, "Attention over keys and values.")),
     ]
 }

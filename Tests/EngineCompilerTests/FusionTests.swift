@@ -96,7 +96,7 @@ import Testing
 
     @Test func whatIsNoBiasIsNotTakenForOne() throws {
         // A column, a vector per batch, a sum of more dimensions than the product.
-        for (shape, result) in [([2, 1], [2, 2]), ([1, 2, 2], [1, 2, 2])] {
+        for (shape, result) in [([2, 1], [2, 2]), ([3, 2, 2], [3, 2, 2])] {
             var builder = FunctionBuilder()
             let (a, b, other) = (builder.input([2, 2]), builder.input([2, 2]), builder.input(shape))
             builder.output(builder.op(.broadcastingAdd, builder.op(.batchMatmul, a, b), other, shape: result))

@@ -11,6 +11,7 @@
 #include "norm.h"
 #include "pool.h"
 #include "reduce.h"
+#include "rotary.h"
 #include "scan.h"
 #include "softmax.h"
 #include "sort.h"

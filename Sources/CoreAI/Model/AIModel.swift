@@ -79,6 +79,7 @@ public struct AIModel: Sendable {
         return try recording(.load, "load '\(functionName)'") {
             let compiled = try Compiler.compile(
                 program, function: functionName, host: EngineUnits.cpu, delegate: EngineUnits.cpu,
+                fusesPatterns: options.fusesPatterns,
                 choice: EngineUnits.choice(for: options, isStrict: requirements.placesStrictly),
                 memoryBudget: requirements.memoryBudget)
             let executor = FunctionExecutor(compiled)

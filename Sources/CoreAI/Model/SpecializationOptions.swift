@@ -16,6 +16,9 @@ public struct SpecializationOptions: Hashable, Sendable {
     /// that are made for one size.
     public var expectFrequentReshapes = false
 
+    /// Whether ops are joined into patterns that one kernel computes: off, each runs by itself, to compare with.
+    package var fusesPatterns = true
+
     /// Options that place as much as possible on `preferredComputeUnitKind`; the rest falls back to the other units.
     public init(preferredComputeUnitKind: ComputeUnitKind) {
         self.init(allowed: [.cpu, .gpu, .neuralEngine], preferred: preferredComputeUnitKind)

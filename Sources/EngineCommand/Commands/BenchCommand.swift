@@ -12,6 +12,7 @@ enum BenchCommand: Subcommand {
             OptionSpec("--warmup", "N", help: "calls before the measured ones; 3, if not given"),
             OptionSpec("--iterations", "N", help: "how many calls to measure"),
             OptionSpec("--seconds", "S", help: "how long to measure; 2, if not given, and then at least 10 calls"),
+            ComputeUnit.fusionOption,
             OptionSpec("--json", help: "print JSON"),
         ],
         notes: ["Inputs without a file are made up. States start from zero and go on from call to call."],
@@ -35,7 +36,8 @@ enum BenchCommand: Subcommand {
         let iterations = try arguments.integer("--iterations", atLeast: 1)
         let seconds = try arguments.number("--seconds")
         let session = try await ModelSession(
-            arguments.operands[0], functionName: arguments.value("--function"), unit: unit)
+            arguments.operands[0], functionName: arguments.value("--function"), unit: unit,
+            fusesPatterns: !arguments.has("--no-fusion"))
         if !unit.isAvailable { console.note(unit.absence) }
         let inputs = try source.inputs(for: session, seed: 0, remark: console.note)
         var states = try source.states(for: session, remark: console.note)

@@ -13,6 +13,7 @@ enum VerifyCommand: Subcommand {
             OptionSpec("--jobs", "N", help: "how many cases run at once; one a core, if not given"),
             OptionSpec("--timeout", "S", help: "how many seconds a case may take; 600, if not given"),
             OptionSpec("--placed-only", help: "a case fails when any of its operations ran on another unit"),
+            ComputeUnit.fusionOption,
         ],
         notes: [
             "A case is a folder with model.aimodel, case_0.npz (arrays input_NAME, state_NAME, expected_NAME), further "
@@ -36,7 +37,8 @@ enum VerifyCommand: Subcommand {
         let timeLimit = try arguments.number("--timeout") ?? 600
         let requests = try CaseFolder.find(below: arguments.operands).map { name, path in
             CaseRequest(
-                name: name, path: path, unit: unit, rtol: rtol, atol: atol, placedOnly: arguments.has("--placed-only"))
+                name: name, path: path, unit: unit, rtol: rtol, atol: atol, placedOnly: arguments.has("--placed-only"),
+                fusesPatterns: !arguments.has("--no-fusion"))
         }
         guard !requests.isEmpty else {
             throw CommandError.failure(

@@ -8,6 +8,9 @@ enum ComputeUnit: String, CaseIterable, Codable, Sendable {
 
     static let option = OptionSpec("--unit", "cpu|gpu|accelerator", help: "the unit to run on; cpu, if not given")
 
+    static let fusionOption = OptionSpec(
+        "--no-fusion", help: "run every operation by itself, to compare with fused patterns")
+
     init(_ arguments: ParsedArguments) throws(CommandError) {
         guard let name = arguments.value("--unit") else {
             self = .cpu

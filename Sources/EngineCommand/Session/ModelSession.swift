@@ -30,10 +30,12 @@ struct ModelSession {
     }
 
     /// Loads `functionName`; nil stands for `main`, or for the only function.
-    init(_ path: String, functionName: String?, unit: ComputeUnit) async throws {
+    init(_ path: String, functionName: String?, unit: ComputeUnit, fusesPatterns: Bool = true) async throws {
         let clock = ContinuousClock()
         let start = clock.now
-        let model = try await AIModel(contentsOf: URL(fileURLWithPath: path), options: unit.options)
+        var options = unit.options
+        options.fusesPatterns = fusesPatterns
+        let model = try await AIModel(contentsOf: URL(fileURLWithPath: path), options: options)
         let loaded = clock.now
         let names = model.functionNames
         let name = functionName ?? (names.contains("main") || names.count != 1 ? "main" : names[0])

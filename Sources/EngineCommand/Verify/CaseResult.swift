@@ -9,6 +9,8 @@ struct CaseRequest: Codable, Sendable {
     var rtol: Double?
     var atol: Double?
     var placedOnly: Bool
+    /// Whether ops are joined into patterns.
+    var fusesPatterns = true
 }
 
 /// How a case went.

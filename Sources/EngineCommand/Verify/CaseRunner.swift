@@ -28,7 +28,8 @@ enum CaseRunner {
     private static func replay(_ folder: CaseFolder, _ request: CaseRequest, _ result: inout CaseResult) async throws {
         guard !folder.calls.isEmpty else { throw CommandError.failure("there is no case_0.npz") }
         let session = try await ModelSession(
-            folder.model.path, functionName: folder.meta.function, unit: request.unit)
+            folder.model.path, functionName: folder.meta.function, unit: request.unit,
+            fusesPatterns: request.fusesPatterns)
         result.function = session.descriptor.name
         let traits = ProgramTraits(session.program)
         result.unit = request.unit.computing.rawValue
@@ -76,7 +77,9 @@ enum CaseRunner {
         }
         var session: ModelSession
         do {
-            session = try await ModelSession(folder.model.path, functionName: folder.meta.function, unit: request.unit)
+            session = try await ModelSession(
+                folder.model.path, functionName: folder.meta.function, unit: request.unit,
+                fusesPatterns: request.fusesPatterns)
         } catch {
             result.passed = true
             return

@@ -4,43 +4,40 @@ import EngineGraph
 /// Joins ops of a part into patterns that one kernel computes: norms, attention, products and convolutions with what
 /// follows them, chains of elementwise ops.
 package enum Fusion {
-    private static let patterns = NormPatterns.all + AttentionPatterns.all
-
     package static func run(_ part: Subgraph, host: any HostEvaluator) -> Subgraph {
-        var fused = part
-        applyPatterns(&fused, host: host)
-        var epilogues = EpilogueFusion(fused, host: host)
-        fused = epilogues.run()
-        var chains = ElementwiseFusion(fused)
-        return chains.run()
+        var matcher = PatternMatcher(part)
+        for phase in FusionTable.phases {
+            var rows: [OpKind: [FusionPattern]] = [:]
+            for pattern in phase { for kind in pattern.roots { rows[kind, default: []].append(pattern) } }
+            for slot in matcher.slots { apply(rows, at: slot, &matcher, host) }
+        }
+        return matcher.finished()
     }
 
-    private static func applyPatterns(_ part: inout Subgraph, host: any HostEvaluator) {
-        let matcher = PatternMatcher(part)
-        var isChanged = false
-        for (index, op) in part.ops.enumerated() {
-            for pattern in patterns where pattern.roots.contains(op.kind) {
-                guard var fused = pattern.fuse(op, matcher), host.hasKernel(for: fused.kind) else { continue }
-                fused.fused = matcher.origins(of: op, from: Set(fused.operands))
-                part.ops[index] = fused
-                isChanged = true
-                break
+    /// Applies patterns to the op in a slot until none fits: what a pattern makes may be the root of the next.
+    private static func apply(
+        _ rows: [OpKind: [FusionPattern]], at slot: Int, _ matcher: inout PatternMatcher, _ host: any HostEvaluator
+    ) {
+        search: while let op = matcher[slot] {
+            for pattern in rows[op.kind] ?? [] {
+                guard var rewrite = pattern.fuse(op, matcher), rewrite.ops.allSatisfy({ host.runs($0) }) else {
+                    continue
+                }
+                rewrite.root.pattern = rewrite.root.pattern ?? pattern.name
+                if rewrite.earlier == nil {
+                    rewrite.root.fused = matcher.origins(of: op, from: Set(rewrite.root.operands))
+                }
+                matcher.apply(rewrite, at: slot)
+                continue search
             }
+            return
         }
-        if isChanged { removeDead(&part) }
     }
+}
 
-    /// Drops the ops that a pattern has made unnecessary.
-    static func removeDead(_ part: inout Subgraph) {
-        var isLive = part.types.map { _ in false }
-        for output in part.outputs { isLive[output.index] = true }
-        var kept: [Op] = []
-        for op in part.ops.reversed() {
-            guard op.hasEffect || op.results.contains(where: { isLive[$0.index] }) else { continue }
-            for operand in op.operands { isLive[operand.index] = true }
-            kept.append(op)
-        }
-        part.ops = kept.reversed()
-        part.constants = part.constants.filter { isLive[$0.key.index] }
+extension HostEvaluator {
+    /// Whether the host has a kernel for what a pattern made.
+    fileprivate func runs(_ op: Op) -> Bool {
+        !op.kind.info.category.contains(.compilerMade) || hasKernel(for: op.kind)
     }
 }
