@@ -141,7 +141,8 @@ struct PlacementBuilder {
         let seconds = visit?.patternSeconds[index]
         patterns.append(
             PlacementReport.Pattern(
-                id: id, name: placement.op.kind.name, operations: placement.op.origins.map(operation), region: path,
+                id: id, name: placement.op.pattern ?? placement.op.kind.name,
+                operations: placement.op.origins.map(operation), region: path,
                 unit: placement.unit.name, declined: declines(placement),
                 estimatedSeconds: placement.estimatedSeconds, measuredSeconds: seconds,
                 measurement: seconds == nil ? nil : .kernel, crossingByteCount: placement.crossingByteCount,

@@ -9,7 +9,7 @@ enum AttentionPatterns {
             "attention", "softmax(scale · q · kᵀ + mask) · v, causal and with groups of heads",
             roots: [.broadcastingBatchMatmul, .batchMatmul], fuse: attention),
         FusionPattern(
-            "transpose", "attention's heads beside their rows again", roots: [.transpose], fuse: transposed),
+            "attention_transpose", "attention's heads beside their rows again", roots: [.transpose], fuse: transposed),
     ]
 
     private static let products: [OpKind] = [.broadcastingBatchMatmul, .batchMatmul]
@@ -75,7 +75,7 @@ enum AttentionPatterns {
     private static func make(_ parts: Parts, _ root: Op, _ matcher: PatternMatcher) -> Op? {
         let type = matcher.type(root.results[0]).elementType
         guard [parts.query, parts.key, parts.value].allSatisfy({ matcher.type($0).elementType == type }),
-            type.isKernelFloat
+            type.isKernelFloat, matcher.type(root.results[0]).rank == parts.scores.rank
         else { return nil }
         let query = StoredOperand(parts.query, matcher)
         var key = StoredOperand(parts.key, matcher)
@@ -124,7 +124,7 @@ enum AttentionPatterns {
             let permutation = matcher.permutation(of: root)
         else { return nil }
         attributes.resultPermutation = permutation
-        var joined = attention.taking(root, as: "transpose")
+        var joined = attention.taking(root)
         joined.attributes = .attention(attributes)
         return Rewrite(joined)
     }

@@ -7,7 +7,7 @@ enum EpiloguePatterns {
     static let all = [
         FusionPattern("matmul", "a product", roots: [.batchMatmul, .broadcastingBatchMatmul], fuse: product),
         FusionPattern(
-            "transpose", "a product that reads a transposed operand as it is stored", roots: [.matmul],
+            "matmul_transpose", "a product that reads a transposed operand as it is stored", roots: [.matmul],
             fuse: transposed),
         FusionPattern(
             "convolution", "a convolution, plain or transposed",

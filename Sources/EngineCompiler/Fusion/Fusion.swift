@@ -23,8 +23,8 @@ package enum Fusion {
                 guard var rewrite = pattern.fuse(op, matcher), rewrite.ops.allSatisfy({ host.runs($0) }) else {
                     continue
                 }
-                rewrite.root.pattern = rewrite.root.pattern ?? pattern.name
                 if rewrite.earlier == nil {
+                    rewrite.root.pattern = rewrite.root.pattern ?? pattern.name
                     rewrite.root.fused = matcher.origins(of: op, from: Set(rewrite.root.operands))
                 }
                 matcher.apply(rewrite, at: slot)

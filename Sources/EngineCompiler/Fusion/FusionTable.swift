@@ -3,7 +3,7 @@ import EngineGraph
 
 /// A pattern of ops that one op stands for.
 package struct FusionPattern: Sendable {
-    /// The name that reports give. A pattern that adds to a product's or a norm's stands behind it: `matmul+bias`.
+    /// The name that reports give. What a product takes in stands behind its name: `matmul+bias+gelu`.
     package let name: String
     /// What it matches, in a line.
     package let summary: String
@@ -47,6 +47,8 @@ struct Rewrite {
 ///   The reductions that matter are those of softmax, norms and attention, which are here.
 /// - dequantize + matmul: weights that are constant are unpacked once, when the function is compiled.
 /// - windows of attention: a mask says it, and the kernel takes masks.
+/// - the three products of an attention's input as one: each of them alone keeps the cores as busy as one three times as
+///   wide, and its parts would have to be taken out of the joint result.
 package enum FusionTable {
     static let phases: [[FusionPattern]] = [
         ActivationPatterns.all + NormPatterns.all + AttentionPatterns.all + RotaryPatterns.all,

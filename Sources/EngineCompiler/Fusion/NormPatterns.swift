@@ -8,15 +8,16 @@ enum NormPatterns {
         FusionPattern(
             "layer_norm", "(x − mean) / √(variance + ε) over trailing dimensions; without the mean: rms_norm",
             roots: [.mul, .broadcastingMul, .divide, .broadcastingDivide], fuse: core),
-        FusionPattern("cast", "a norm in single precision of 16-bit numbers, cast back", roots: [.cast], fuse: cast),
         FusionPattern(
-            "scale", "a norm · gamma, over what is normalized or per channel", roots: OpKind.products, fuse: scale),
+            "norm_cast", "a norm in single precision of 16-bit numbers, cast back", roots: [.cast], fuse: cast),
         FusionPattern(
-            "shift", "a norm + beta, over what is normalized or per channel", roots: OpKind.additions, fuse: shift),
+            "norm_scale", "a norm · gamma, over what is normalized or per channel", roots: OpKind.products, fuse: scale),
+        FusionPattern(
+            "norm_shift", "a norm + beta, over what is normalized or per channel", roots: OpKind.additions, fuse: shift),
     ]
 
     static let residual = FusionPattern(
-        "residual", "a norm of x + residual", roots: [.layerNorm, .rmsNorm], fuse: addResidual)
+        "norm_residual", "a norm of x + residual", roots: [.layerNorm, .rmsNorm], fuse: addResidual)
 
     // MARK: - The norm itself
 
@@ -100,7 +101,7 @@ enum NormPatterns {
         guard narrow.elementType == .float16 || narrow.elementType == .bfloat16,
             matcher.type(root.results[0]) == narrow
         else { return nil }
-        var joined = norm.taking(root, as: "cast")
+        var joined = norm.taking(root)
         joined.operands[0] = widening.operands[0]
         return Rewrite(joined)
     }
@@ -110,7 +111,7 @@ enum NormPatterns {
             guard let (norm, attributes) = grouped(value, for: gamma, root, matcher), !attributes.hasGamma,
                 !attributes.hasBeta
             else { continue }
-            var joined = norm.taking(root, as: "scale")
+            var joined = norm.taking(root)
             var changed = attributes
             changed.hasGamma = true
             joined.operands.append(gamma)
@@ -125,7 +126,7 @@ enum NormPatterns {
             guard let (norm, attributes) = grouped(value, for: beta, root, matcher), !attributes.hasBeta else {
                 continue
             }
-            var joined = norm.taking(root, as: "shift")
+            var joined = norm.taking(root)
             var changed = attributes
             changed.hasBeta = true
             joined.operands.append(beta)

@@ -160,12 +160,12 @@ extension ElementType {
 }
 
 extension Op {
-    /// This op in another's place, named after what it has taken in.
-    func taking(_ op: Op, as name: String) -> Op {
+    /// This op in another's place, and with its name, if one is given, behind its own.
+    func taking(_ op: Op, as name: String? = nil) -> Op {
         var joined = self
         joined.results = op.results
         joined.location = op.location
-        joined.pattern = (pattern ?? kind.rawValue) + "+" + name
+        if let name { joined.pattern = (pattern ?? kind.rawValue) + "+" + name }
         return joined
     }
 }

@@ -12,9 +12,14 @@ enum RotaryPatterns {
             fuse: fuse)
     ]
 
+    /// Beyond what any model has, and within what kernels take.
+    private static let rankLimit = 8
+    private static let widthLimit = 1024
+
     @Sendable private static func fuse(_ root: Op, _ matcher: PatternMatcher) -> Rewrite? {
         let type = matcher.type(root.results[0])
-        guard type.elementType.isKernelFloat, type.rank >= 1, let width = type.shape.last, width >= 2, width % 2 == 0,
+        guard type.elementType.isKernelFloat, (1...rankLimit).contains(type.rank), let width = type.shape.last,
+            (2...widthLimit).contains(width), width % 2 == 0,
             let found = root.kind == .concat ? halves(root, matcher) : whole(root, matcher),
             matcher.type(found.x) == type
         else { return nil }
