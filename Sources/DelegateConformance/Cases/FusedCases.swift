@@ -41,7 +41,7 @@ extension Activation {
 
 extension OpCase {
     static let fusedCases: [OpCase] =
-        chainCases + matmulCases + fusedConvolutionCases + normCases + attentionCases
+        chainCases + matmulCases + fusedConvolutionCases + normCases + attentionCases + patternCases
 
     private static let fusedTypes: [ElementType] = [.float32, .float16, .bfloat16]
     /// Bias and residual, with and without.
