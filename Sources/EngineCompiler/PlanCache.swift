@@ -1,6 +1,5 @@
 import EngineDelegation
 
-
 /// The plans made for the shapes seen lately; the one used longest ago goes when the cache is full.
 package final class PlanCache<Plan: Sendable>: Sendable {
     private struct State {

@@ -32,7 +32,9 @@ package final class HostBuffer: @unchecked Sendable {
 
     /// Allocates `byteCount` bytes of whatever was there before: for memory that is written in full before it is read.
     package init(uninitializedByteCount byteCount: Int) throws(EngineError) {
-        guard byteCount >= 0, byteCount <= Self.byteLimit.load(ordering: .relaxed) else { throw .outOfMemory(unit: "host", byteCount: byteCount) }
+        guard byteCount >= 0, byteCount <= Self.byteLimit.load(ordering: .relaxed) else {
+            throw .outOfMemory(unit: "host", byteCount: byteCount)
+        }
         var memory: UnsafeMutableRawPointer?
         // Zero bytes still get an address: empty tensors have one.
         guard posix_memalign(&memory, Self.alignment, max(byteCount, 1)) == 0, let memory else {

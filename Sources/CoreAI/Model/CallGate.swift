@@ -1,6 +1,5 @@
 import EngineDelegation
 
-
 /// Lets a bounded number of calls through at once; the others wait in the order they came.
 final class CallGate: Sendable {
     private struct State {
