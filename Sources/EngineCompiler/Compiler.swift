@@ -21,11 +21,18 @@ package enum Compiler {
         var compiled = try recording(.specialize, "lower '\(name)'") { () throws(EngineError) in
             try Lowering.lower(program, function: name, host: host)
         }
-        recording(.specialize, "fold constants") {
+        try PassVerifier.verifyInDebug(compiled, after: "lowering")
+        try recording(.specialize, "fold constants") { () throws(EngineError) in
             DeadCode.run(&compiled)
+            try PassVerifier.verifyInDebug(compiled, after: "dead code")
             ConstantFolding.run(&compiled, host: host)
-            if fusesPatterns { WeightFolding.run(&compiled) }
+            try PassVerifier.verifyInDebug(compiled, after: "constant folding")
+            if fusesPatterns {
+                WeightFolding.run(&compiled)
+                try PassVerifier.verifyInDebug(compiled, after: "weight folding")
+            }
             DeadCode.run(&compiled)
+            try PassVerifier.verifyInDebug(compiled, after: "dead code")
         }
         return compiled
     }

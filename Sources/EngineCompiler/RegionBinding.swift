@@ -293,11 +293,13 @@ package final class RegionBinding: Sendable {
     /// given, the CPU runs all; where the CPU does not take a fused op, nothing is fused.
     private func place(_ builder: SubgraphBuilder) throws(EngineError) -> PlacedSegment {
         guard !builder.part.ops.isEmpty else { return PlacedSegment(part: builder.part) }
+        try PassVerifier.verifyInDebug(builder.part, after: "binding")
         guard function.fusesPatterns else { return try place(builder.part, builder) }
         do throws(EngineError) {
             let fused = recording(.specialize, "fuse \(builder.part.ops.count) ops") {
                 Fusion.run(builder.part, host: function.host)
             }
+            try PassVerifier.verifyInDebug(fused, after: "fusion")
             return try place(fused, builder)
         } catch .unsupportedOp where !function.choice.isStrict {
             return try place(builder.part, builder)
