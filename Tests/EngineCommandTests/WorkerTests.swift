@@ -46,9 +46,9 @@ import Testing
 
     @Test func endsWorkersThatHang() async throws {
         let start = ContinuousClock.now
-        let results = try await results("exec sleep 100", count: 2, jobs: 2, timeLimit: 0.3)
+        let results = try await results("exec sleep 1000", count: 2, jobs: 2, timeLimit: 0.3)
         #expect(results.map(\.error) == ["did not end within 0.3 s", "did not end within 0.3 s"])
-        #expect((ContinuousClock.now - start).seconds < 50)
+        #expect((ContinuousClock.now - start).seconds < 900)
     }
 
     @Test func reportsAnswersThatAreNone() async throws {
