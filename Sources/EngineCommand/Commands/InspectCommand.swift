@@ -9,6 +9,7 @@ enum InspectCommand: Subcommand {
         operandCount: 1...1,
         options: [
             OptionSpec("--stats", help: "count operations, stored elements and types"),
+            OptionSpec("--memory", help: "what a call takes, of large programs too; loads the functions"),
             OptionSpec("--ir", help: "print the program instead"),
             OptionSpec("--decompositions", help: "with --ir: the decompositions of named operations too"),
             OptionSpec("--locations", help: "with --ir: where each operation comes from in the source model"),
@@ -37,7 +38,9 @@ enum InspectCommand: Subcommand {
         }
         var report = try AssetReport(path, program: program, includingStatistics: arguments.has("--stats"))
         if arguments.has("--verify-hash") { report.isHashVerified = true }
-        await report.addMemory()
+        // Telling the peak means readying the functions, which takes as long as loading them: by itself only where that
+        // is no time.
+        if arguments.has("--memory") || report.programByteCount <= memoryByteLimit { await report.addMemory() }
         if arguments.has("--json") {
             console.out(try JSONText.encode(report))
         } else {
@@ -45,6 +48,9 @@ enum InspectCommand: Subcommand {
         }
         return 0
     }
+
+    /// The largest program whose functions are readied without being asked to.
+    private static let memoryByteLimit = 4 << 20
 
     /// Prints piece by piece, in pieces worth a system call.
     private static func print(_ program: Program, _ printer: Printer, _ console: Console) {
