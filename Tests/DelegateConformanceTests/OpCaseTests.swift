@@ -35,7 +35,7 @@ import Testing
     }
 
     /// The cases of one shape each, over memory that the host doesn't see.
-    @Test func theTestDelegatePasses() {
+    @Test func theTestDelegatePasses() async throws {
         var options = TestOptions()
         options.delays = TestOptions.Delays(jitter: 0.000_02)
         let unit = TestDelegate(computing: Self.cpu, options)
@@ -45,7 +45,10 @@ import Testing
         let results = run(cases, delegate: unit, reference: Self.cpu)
         for result in results { #expect(result.failure == nil, "\(result.name)") }
         #expect(unit.counters.runs == results.count { !$0.isDeclined } && unit.counters.runs > 500)
-        #expect(unit.counters.conflicts == 0 && unit.counters.liveBytes == 0)
+        #expect(unit.counters.conflicts == 0)
+        // A queue's thread lets go of the last buffers a moment after it has told that their work is done.
+        for _ in 0..<500 where unit.counters.liveBytes > 0 { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(unit.counters.liveBytes == 0)
     }
 
     @Test func declinedCasesSayWhy() {
