@@ -66,7 +66,7 @@ private func shiftScaleKernel(_ request: KernelRequest) throws(EngineError) -> K
     let blockStrides = try ShapeMath(request.op.kind).rowMajorStrides(blocks)
     let blockWidth = row / max(blocks[blocks.count - 1], 1)
     let parameters = blockCount * MemoryLayout<Float>.size
-    return Kernel(workspaceByteCount: 3 * parameters + 2 * row * MemoryLayout<Float>.size) {
+    return Kernel(workspaceByteCount: 3 * parameters + row * MemoryLayout<Float>.size) {
         arguments throws(EngineError) in
         let table = arguments.workspace.assumingMemoryBound(to: Float.self)
         for index in 0..<3 {

@@ -98,14 +98,20 @@ package final class Recorder: Sendable {
         }
     }
 
-    /// Records work of a device once `done` is reached. It began when all of `fences` were reached and the work before
-    /// it on the same track was done.
+    /// Notes when work that waits for `fences` can begin. To be called before the work is submitted: what is done by the
+    /// time that this thread goes on began before.
+    package func start(after fences: [Fence]) -> RecordedStart {
+        let shared = RecordedStart()
+        Fence.all(fences).whenReached { _ in shared.start.withLock { $0 = max($0, ClockInterval.now) } }
+        return shared
+    }
+
+    /// Records work of a device once `done` is reached. It began at `shared` and when the work before it on the same
+    /// track was done.
     package func record(
-        _ kind: RecordedEvent.Kind, _ name: String, track: String, after fences: [Fence], until done: Fence,
+        _ kind: RecordedEvent.Kind, _ name: String, track: String, from shared: RecordedStart, until done: Fence,
         details: [String: String] = [:], ended: (@Sendable (ClockInterval) -> Void)? = nil
     ) {
-        let shared = StartBox()
-        Fence.all(fences).whenReached { _ in shared.start.withLock { $0 = max($0, ClockInterval.now) } }
         done.whenReached { [self] _ in
             let end = ClockInterval.now
             let interval = state.withLock { state -> ClockInterval in
@@ -123,8 +129,9 @@ package final class Recorder: Sendable {
     }
 }
 
-private final class StartBox: Sendable {
-    let start = Locked(ClockInterval.now)
+/// When a device's work began.
+package final class RecordedStart: Sendable {
+    fileprivate let start = Locked(ClockInterval.now)
 }
 
 /// Does `body`, and records how long it took where a recorder is current.

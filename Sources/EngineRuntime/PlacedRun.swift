@@ -8,6 +8,7 @@ struct PlacedRun {
     /// A value on a unit, and when it is there.
     private struct Resident {
         let unit: DelegateID
+        let type: TensorType
         let slice: BufferSlice
         let fence: Fence
     }
@@ -89,10 +90,14 @@ struct PlacedRun {
     private func copy(
         _ source: BufferSlice, to target: BufferSlice, on unit: DelegateID, after fences: [Fence], _ direction: String
     ) throws(EngineError) -> Fence {
-        let fence = try units.queue(unit).copy(source, to: target, after: fences)
-        watch?.watch.recorder?.record(
-            .copy, "copy \(direction)", track: unit.name, after: fences, until: fence,
-            details: ["bytes": "\(target.byteCount)"])
+        let queue = try units.queue(unit)
+        let start = watch?.watch.recorder?.start(after: fences)
+        let fence = queue.copy(source, to: target, after: fences)
+        if let start {
+            watch?.watch.recorder?.record(
+                .copy, "copy \(direction)", track: unit.name, from: start, until: fence,
+                details: ["bytes": "\(target.byteCount)"])
+        }
         return fence
     }
 
@@ -109,10 +114,12 @@ struct PlacedRun {
     /// Brings a value to the host, if it is not there.
     private mutating func bring(_ value: Value) throws(EngineError) {
         guard environment[value] == nil, let resident = residents[value]?.first else { return }
-        let type = segment.parts.lazy.flatMap(\.outputs).first { $0.value == value }?.type
-        guard let type else { return }
         let tensor: HostTensor
-        if let destination = wanted[value] { tensor = destination } else { tensor = try HostTensor(allocating: type) }
+        if let destination = wanted[value] {
+            tensor = destination
+        } else {
+            tensor = try HostTensor(allocating: resident.type)
+        }
         let fence = try copy(
             resident.slice, to: BufferSlice(tensor), on: resident.unit, after: [resident.fence], "to the host")
         pending.append((resident.unit, fence))
@@ -141,7 +148,7 @@ struct PlacedRun {
         let slice = try buffer(unit, byteCount: tensor.byteCount)
         let fence = try copy(BufferSlice(tensor), to: slice, on: unit, after: [], "to \(unit)")
         pending.append((unit, fence))
-        let resident = Resident(unit: unit, slice: slice, fence: fence)
+        let resident = Resident(unit: unit, type: tensor.type, slice: slice, fence: fence)
         residents[value, default: []].append(resident)
         return resident
     }
@@ -169,11 +176,12 @@ struct PlacedRun {
         for (_, type) in part.outputs {
             slices.outputs.append(try buffer(part.unit, byteCount: type.byteCount ?? 0))
         }
+        let start = watch?.watch.timer?.start(after: fences)
         let done = queue.run(part.executable, on: slices, after: fences)
         pending.append((part.unit, done))
-        observe(part, index, after: fences, until: done)
-        for ((value, _), slice) in zip(part.outputs, slices.outputs) {
-            residents[value, default: []].append(Resident(unit: part.unit, slice: slice, fence: done))
+        if let start { observe(part, index, from: start, until: done) }
+        for ((value, type), slice) in zip(part.outputs, slices.outputs) {
+            residents[value, default: []].append(Resident(unit: part.unit, type: type, slice: slice, fence: done))
         }
         for (tensor, slice) in states {
             let fence = try copy(slice, to: BufferSlice(tensor), on: part.unit, after: [done], "a state to the host")
@@ -182,10 +190,10 @@ struct PlacedRun {
     }
 
     /// Has the part's time noted, once it has run.
-    private func observe(_ part: PlacedPart, _ index: Int, after fences: [Fence], until done: Fence) {
+    private func observe(_ part: PlacedPart, _ index: Int, from start: RecordedStart, until done: Fence) {
         guard let watch, let timer = watch.watch.timer else { return }
         timer.record(
-            .part, part.title, track: part.unit.name, after: fences, until: done, details: watch.details(of: part)
+            .part, part.title, track: part.unit.name, from: start, until: done, details: watch.details(of: part)
         ) { interval in
             watch.part(index, interval.seconds)
         }
